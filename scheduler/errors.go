@@ -37,7 +37,8 @@ var (
 	// ErrRan: Run was called before; a Scheduler runs once.
 	ErrRan = errors.New("scheduler ran already")
 	// ErrNotStarted is what a round's listeners and observers hear of an item that had begun, waited for
-	// its turn, and was given back before: it runs later, or elsewhere.
+	// its turn or for the started hook of its round, and was given back before its code was called: it runs later, or
+	// elsewhere.
 	ErrNotStarted = executions.ErrNotStarted
 	// ErrVanished is what Run returns after [Scheduler.Vanish], and the cause with which the
 	// contexts of its items end.

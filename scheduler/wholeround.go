@@ -37,6 +37,9 @@ func (r *runner) mindBarriers() {
 	}
 	if r.attached.Connected() {
 		r.whole.Release(r.state)
+		if r.applied >= r.needed {
+			r.whole.GiveBack(r.look())
+		}
 	}
 }
 

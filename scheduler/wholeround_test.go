@@ -555,3 +555,119 @@ func TestARoundThatIsCompleteTooLate(t *testing.T) {
 		require.Equal(t, []string{"completed 5s settled: timeout, <nil>"}, linesWith(lines, "completed 5s settled"), "%q", lines)
 	})
 }
+
+// An item that waits for the started hook and must not begin any more, or for which nobody is left to wait, has not run: its
+// fire is a missed one, and no stop waits for it.
+func TestWhatWaitsForTheStartedHookIsGivenBack(t *testing.T) {
+	t.Parallel()
+	const fires, stops = 65 * time.Second, 67 * time.Second
+	givenBack := func(t *testing.T, g *hookedCluster) {
+		t.Helper()
+		record := g.state().Record(0).Value
+		require.Equal(t, jobtree.NotStarted, record.Current.Outcome)
+		require.Equal(t, 5*time.Second, record.LastFire.Sub(bubbleStart))
+	}
+	tests := map[string]struct {
+		beside bool // another instance, which has item 1
+		event  func(t *testing.T, g *hookedCluster, a *instance)
+		within time.Duration // that the event takes at most
+	}{
+		"its instance was the only one": {
+			event: func(t *testing.T, g *hookedCluster, a *instance) {
+				a.stop(t)
+				givenBack(t, g)
+			},
+			within: 9 * time.Second, // item 1 runs until second 75
+		},
+		"the stop is over": {
+			beside: true, // whose item 1 runs for longer than the stop may take
+			event:  func(t *testing.T, _ *hookedCluster, a *instance) { a.stop(t) },
+			within: 30 * time.Second,
+		},
+		"the item was disabled": {
+			event: func(t *testing.T, g *hookedCluster, _ *instance) {
+				_, err := g.at().Commit(t.Context(), registryPut(jobtree.For("orders").ItemDisabled(0), ""))
+				require.NoError(t, err)
+				time.Sleep(time.Second)
+				givenBack(t, g)
+				_, err = g.at().Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(jobtree.For("orders").ItemDisabled(0))}})
+				require.NoError(t, err)
+			},
+			within: time.Second,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				g := withHooks(c)
+				g.started, g.ended = 40*time.Second, 50*time.Second
+				busy := 70 * time.Second
+				if test.beside {
+					busy = 95 * time.Second
+				}
+				g.work = func(_ context.Context, sc job.ShardingContext) error {
+					if fire := sc.Fire.Sub(bubbleStart); sc.Item == 0 {
+						g.note("for %s", fire)
+					} else if fire < fires {
+						time.Sleep(busy) // over the next fire
+					}
+					return nil
+				}
+				all := map[string]*instance{fullID("a"): g.join("a", minutely(2))}
+				if test.beside {
+					all[fullID("b")] = g.join("b", minutely(2))
+				}
+				sleepUntil(stops)
+				require.Equal(t, jobtree.ItemRunning, c.state().Record(0).Value.State)
+				test.event(t, g, all[c.state().Owner(0)])
+				require.LessOrEqual(t, time.Since(bubbleStart), stops+test.within)
+				if !test.beside {
+					require.Equal(t, []string{"for 5s"}, linesWith(g.read(), "for "))
+				}
+				g.join("c", minutely(2))
+				sleepUntil(2 * time.Minute)
+				require.Equal(t, []string{"for 1m5s"}, linesWith(g.read(), "for 1m5s"), "it was made up")
+			})
+		})
+	}
+}
+
+// A stop waits for a started hook that runs, and for the code behind it.
+func TestAStopDuringTheStartedHook(t *testing.T) {
+	t.Parallel()
+	for _, beside := range []bool{false, true} {
+		t.Run(fmt.Sprintf("beside=%t", beside), func(t *testing.T) {
+			t.Parallel()
+			for _, at := range slices.Concat(moments(4990, 5060, 10), []time.Duration{7 * time.Second}) {
+				inBubble(t, func(t *testing.T, c *cluster) {
+					g := withHooks(c)
+					g.hook = func(_ context.Context, phase string) error {
+						if phase == "started" {
+							time.Sleep(5 * time.Second)
+						}
+						return nil
+					}
+					all := []*instance{g.join("a", minutely(2))}
+					if beside {
+						all = append(all, g.join("b", minutely(2)))
+					}
+					for _, i := range all {
+						i.registry.SetLatency(7 * time.Millisecond)
+					}
+					sleepUntil(at)
+					for _, i := range all {
+						i.cancel()
+					}
+					sleepUntil(30 * time.Second)
+					lines := g.read()
+					hooks := len(linesWith(lines, "started 5s on"))
+					require.Len(t, linesWith(lines, "item"), 2*hooks, "stopped at %s: %q", at, lines)
+					if at > 6*time.Second {
+						require.Equal(t, 1, hooks)
+					}
+				})
+			}
+		})
+	}
+}

@@ -63,21 +63,21 @@ func Failed(s *jobtree.State, p jobtree.Phase) []int {
 	for _, n := range b.Items {
 		record := s.Record(n).Value
 		e := record.Current
-		if previous, ok := record.Previous(); ok && !in(record.Trigger, e, b.Key()) {
+		if previous, ok := record.Previous(); ok && !ranIn(record.Trigger, e, b.Key()) {
 			e = &previous
 		}
-		if in(record.Trigger, e, b.Key()) && e.Outcome != "" && e.Outcome != jobtree.Success {
+		if ranIn(record.Trigger, e, b.Key()) && e.Outcome != "" && e.Outcome != jobtree.Success {
 			failed = append(failed, n)
 		}
 	}
 	return failed
 }
 
-// in tells whether an execution is one of the very round. newest is the last request by hand of its record, which is meant
+// ranIn tells whether an execution is one of the very round, and its code was called. newest is the last request by hand of its record, which is meant
 // where the execution names none.
-func in(newest registry.Revision, e *jobtree.Execution, key jobtree.RoundKey) bool {
+func ranIn(newest registry.Revision, e *jobtree.Execution, key jobtree.RoundKey) bool {
 	switch {
-	case e == nil || e.ByHand() != key.Manual():
+	case e == nil || e.Outcome == jobtree.NotStarted || e.ByHand() != key.Manual():
 		return false
 	case key.Manual():
 		return cmp.Or(e.Trigger, newest) == key.Trigger

@@ -103,6 +103,9 @@ func (w *world) begin(t require.TestingT, item int, fire time.Time, instance str
 
 func (w *world) end(t require.TestingT, item int, outcome jobtree.Outcome) {
 	record, err := w.record(item).End(jobtree.End{Token: int64(w.revision), Time: noon, Outcome: outcome})
+	if outcome == jobtree.NotStarted {
+		record, err = w.record(item).Undo(int64(w.revision), noon)
+	}
 	require.NoError(t, err)
 	delete(w.nodes, tree.ItemRunning(item))
 	w.put(tree.ItemRecord(item), jobtree.EncodeRecord(record), 0)
@@ -234,16 +237,21 @@ func TestWhatIsAwaited(t *testing.T) {
 // An item that did not run in the round has not failed in it, whatever it did before or since.
 func TestWhoFailedInTheRound(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 3)
+	w := newWorld(t, 4)
 	w.begin(t, 0, noon, a, 1)
 	w.end(t, 0, jobtree.Failure)
+	w.begin(t, 3, noon, a, 1)
+	w.end(t, 3, jobtree.Failure)
 	key := jobtree.RoundKey{Fire: noon.Add(time.Minute)}
 	require.True(t, w.commit(barrier.Open(w.state(), jobtree.PhaseCompleted, key, noon)))
 	w.begin(t, 1, key.Fire, a, 1)
 	w.end(t, 1, jobtree.Failure)
 	w.begin(t, 2, key.Fire, a, 1)
 	w.end(t, 2, jobtree.Success)
+	w.begin(t, 3, key.Fire, a, 1)
+	w.end(t, 3, jobtree.NotStarted) // it waited for others when it was disabled
 	w.put(tree.ItemDisabled(0), "", 0)
+	w.put(tree.ItemDisabled(3), "", 0)
 	require.Empty(t, w.missing(jobtree.PhaseCompleted))
 	require.Equal(t, []int{1}, barrier.Failed(w.state(), jobtree.PhaseCompleted))
 	w.begin(t, 1, key.Fire.Add(time.Minute), a, 1)

@@ -2,6 +2,7 @@ package executions
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -10,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
+	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 // Execution is one run of one item in this process, from its begin to the commit of its end. What its begin
@@ -29,14 +31,17 @@ type Execution struct {
 	Limits  Limits
 	Handler job.ErrorHandler
 
-	Wait   chan struct{} // until it is closed the code is not called; nil if it need not wait for other instances
-	Forget func()        // called when it has ended, however; nil = nobody wants to know
+	Wait     chan struct{} // until it is closed the code is not called; nil if it need not wait for other instances
+	Recalled bool          // if it is given back while it waits there, somebody runs it later
+	Forget   func()        // called when it has ended, however; nil = nobody wants to know
 
 	round    *openRound // that it began in; nil if it never started
 	ended    time.Time
 	err      error
 	place    int  // among the round's, for its listeners
-	started  bool // the code was called
+	started  bool // its turn has come: the code is called as soon as nobody is to be waited for
+	opened   bool // Wait was closed
+	told     bool // that it started was reported
 	returned bool // the code has, or it was given up
 	yields   bool // it was told to come to an end
 
@@ -57,7 +62,7 @@ func (x *Executions) New(v room.View, e *Execution, node jobtree.Item) *Executio
 	return e
 }
 
-// InCode tells whether its code was called and has not returned.
+// InCode tells whether its turn has come, and its code has not returned.
 func (e *Execution) InCode() bool { return e.started && !e.returned }
 
 // Monitored tells whether the registry knows of the execution.
@@ -73,17 +78,21 @@ func (e *Execution) run() Run {
 func (x *Executions) execute(e *Execution) {
 	e.started = true
 	x.active++
+	if e.Wait == nil || e.opened {
+		x.tellStart(e)
+	}
 	run := e.run()
-	x.ports.Report().Item(run)
 	log := x.ports.Log()
+	called := false
 	var work context.Context
 	work, e.cancel = context.WithCancelCause(e.scope.ctx)
 	// A panic is an error of this item and of nothing else, and so is the end of its goroutine.
 	protect.Go(func() error {
-		ctx := x.ports.Report().ItemContext(job.WithProgress(work, e.progress), run)
-		if err := e.awaitStart(); err != nil {
+		if err := e.awaitStart(work); err != nil {
 			return err
 		}
+		called = true
+		ctx := x.ports.Report().ItemContext(job.WithProgress(work, e.progress), run)
 		return e.Limits.attempt(ctx, e.Code, e.Context, func(err error, pause time.Duration) {
 			x.ports.Report().Retry(run, err, pause)
 			log.WarnContext(ctx, "item failed, will try again", room.KeyItem, e.Item, room.KeyToken, e.Context.Token,
@@ -91,6 +100,32 @@ func (x *Executions) execute(e *Execution) {
 		})
 	}, func(err error) {
 		ended := x.ports.Now()
-		x.ports.Post(func() { x.Returned(e, ended, err) })
+		x.ports.Post(func() {
+			if !called && errors.Is(err, stopping.ErrStopped) { // what has lost its session is declared lost by others
+				x.GiveBack(e)
+			}
+			x.Returned(e, ended, err)
+		})
 	})
+}
+
+// Opened hears that what an execution waited for has come, just before Wait is closed.
+func (x *Executions) Opened(e *Execution) {
+	e.opened = true
+	if e.InCode() {
+		x.tellStart(e)
+	}
+}
+
+func (x *Executions) tellStart(e *Execution) {
+	e.told = true
+	x.ports.Report().Item(e.run())
+}
+
+// GiveBack gives up an execution that waits for other instances, if somebody runs it later, and as nobody has heard of
+// it yet. Else it goes on.
+func (x *Executions) GiveBack(e *Execution) {
+	if e.Recalled && !e.opened && e.InCode() {
+		x.giveBack(e)
+	}
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// ErrNotStarted is what is heard of an item that had begun, waited for its turn, and was given back before.
+// ErrNotStarted is what is heard of an item that had begun, waited for its turn or for other instances, and was given back
+// before its code was called.
 var ErrNotStarted = errors.New("not started: the item was given back while it waited for its turn")
 
 // Round is what is reported of items that began together: when they did, and when the last of them has ended.

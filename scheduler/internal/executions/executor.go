@@ -61,7 +61,7 @@ func (x *Executions) giveBackMoved(v room.View, e *Execution) {
 	x.giveBack(e)
 }
 
-// giveBack ends an execution that has begun and was not started. Its record says so, and whoever owns the
+// giveBack ends an execution that has begun and whose code was not called. Its record says so, and whoever owns the
 // item runs its fire as a missed one.
 func (x *Executions) giveBack(e *Execution) {
 	e.Undo = true

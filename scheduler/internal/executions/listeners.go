@@ -67,8 +67,9 @@ func (x *Executions) afterRun(o *openRound) {
 	})
 }
 
-// awaitStart waits until an execution's code may be called. The error is why it must not be.
-func (e *Execution) awaitStart() error {
+// awaitStart waits until an execution's code may be called. The error is why it must not be: the context of the code
+// has ended.
+func (e *Execution) awaitStart(work context.Context) error {
 	var waits []chan struct{}
 	if e.round.listening != nil {
 		waits = append(waits, e.round.listening.started)
@@ -79,10 +80,10 @@ func (e *Execution) awaitStart() error {
 	for _, passed := range waits {
 		select {
 		case <-passed:
-		case <-e.scope.ctx.Done():
+		case <-work.Done():
 		}
-		if e.scope.ctx.Err() != nil {
-			return context.Cause(e.scope.ctx)
+		if work.Err() != nil {
+			return context.Cause(work)
 		}
 	}
 	return nil

@@ -1,7 +1,7 @@
 package rounds
 
 import (
-	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
@@ -10,7 +10,7 @@ import (
 // Whole are the hooks for whole rounds, of which a job may have none.
 type Whole interface {
 	Open(v room.View, newest wholeround.Newest) room.Batch
-	Gate(record jobtree.Record) *wholeround.Gate
+	Gate(held wholeround.Held) *wholeround.Gate
 	Bound(gates []*wholeround.Gate, late func(*wholeround.Gate))
 	Forget(g *wholeround.Gate)
 }
@@ -26,7 +26,12 @@ func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
 		if !e.Monitored() {
 			continue
 		}
-		if gate := r.ports.Whole().Gate(e.Record); gate != nil {
+		gate := r.ports.Whole().Gate(wholeround.Held{
+			Record: e.Record, Item: e.Item, Opened: func() { r.executions.Opened(e) }, Back: func() { r.executions.GiveBack(e) },
+		})
+		if gate != nil {
+			// A request by hand may be answered already, and a fire that policy does not make up would be lost.
+			e.Recalled = e.Context.Source == job.Failover || e.Context.Source != job.Manual && v.Rules.On
 			e.Wait, e.Forget = gate.Open, func() { r.ports.Whole().Forget(gate) }
 			gates, held[gate] = append(gates, gate), e
 		}

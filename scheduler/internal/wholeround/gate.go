@@ -1,17 +1,29 @@
 package wholeround
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // Gate keeps an execution's code from being called until the started hook of its round has run.
 type Gate struct {
 	Open chan struct{} // closed when the code may be called
+	held Held
 	key  jobtree.RoundKey
 	late bool // it has waited as long as it may
+	told bool // to give its execution back
 	wait *wait
+}
+
+// Held is an execution that waits at a gate.
+type Held struct {
+	Record jobtree.Record
+	Item   int
+	Opened func() // is called just before the gate opens
+	Back   func() // gives the execution back, for it is not to run, or not here
 }
 
 // wait bounds how long the gates of one round are closed.
@@ -21,11 +33,11 @@ type wait struct {
 }
 
 // Gate returns the gate at which an execution waits for the started hook; nil if there is no such hook.
-func (r *Rounds) Gate(record jobtree.Record) *Gate {
+func (r *Rounds) Gate(held Held) *Gate {
 	if r == nil || r.listener.AllStarted == nil || r.listener.StartedWithin == 0 {
 		return nil
 	}
-	g := &Gate{key: KeyOf(record), Open: make(chan struct{})}
+	g := &Gate{held: held, key: KeyOf(held.Record), Open: make(chan struct{})}
 	if g.key.IsZero() { // what a Java instance ran, for a fire that nobody knows
 		return nil
 	}
@@ -65,8 +77,27 @@ func (r *Rounds) Release(s *jobtree.State) {
 	for g := range r.gates {
 		passed := b.Covers(g.key) && (!same(b.Key(), g.key) || b.Outcome != "")
 		if passed || g.late {
+			g.held.Opened()
 			close(g.Open)
 			r.Forget(g)
+		}
+	}
+}
+
+// GiveBack gives back the executions that wait for a hook although they must not begin any more, or although nobody is
+// left to wait for: this instance leaves, and no hook is to come. It stands behind [Rounds.Release].
+func (r *Rounds) GiveBack(v room.View) {
+	if r == nil || len(r.gates) == 0 || r.Busy() {
+		return
+	}
+	b := v.State.Barrier(jobtree.PhaseStarted).Round.Value
+	others := slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool { return i.ID != v.Instance })
+	for g := range r.gates {
+		stands := !v.Usable || v.State.Disabled(g.held.Item)
+		hooked := b.Underway() && same(b.Key(), g.key)
+		if !g.told && !hooked && (stands || v.Leaving && !others) {
+			g.told = true
+			r.ports.Post(g.held.Back)
 		}
 	}
 }
