@@ -39,8 +39,11 @@ func (m *mover) back(s *scene) (deed, error) {
 	if s.here.State == drained && s.here.ID != s.there.ID {
 		return deed{}, refusal{errors.New("in the source: it is drained by another move")}
 	}
-	if busy := s.target.busy(); busy != nil {
-		return deed{wait: (*original).busy, again: (*original).enabled, text: "wait until nothing of it runs in the target; now " + busy.Error(), rest: []string{enableSource}}, nil
+	if s.target.busy() != nil || !m.settled(s, false) {
+		return deed{
+			wait: (*original).busy, again: (*original).enabled, settle: m.settle(s, false),
+			text: "wait until nothing of it runs in the target" + m.quietFor(s, false), rest: []string{enableSource},
+		}, nil
 	}
 	if d, needed := m.takeLost(s, false); needed {
 		return d, nil
@@ -63,7 +66,7 @@ func (m *mover) stop(s *scene, state MoveState) (deed, error) {
 	if state == Prepared {
 		d.rest = m.plan(s)
 	} else {
-		d.rest = []string{"wait until nothing of it runs in the target", enableSource}
+		d.rest = []string{"wait until nothing of it runs in the target" + m.quietFor(s, false), enableSource}
 	}
 	return d, nil
 }

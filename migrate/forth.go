@@ -44,7 +44,7 @@ func (m *mover) forth(s *scene) (deed, error) {
 	if d, needed := m.leaveClaimed(s); needed {
 		return d, nil
 	}
-	if s.source.busy() != nil || !m.settled(s) {
+	if s.source.busy() != nil || !m.settled(s, true) {
 		return m.waitForSource(s), nil
 	}
 	if d, needed := m.takeLost(s, true); needed {
@@ -235,36 +235,49 @@ func (o *original) enabled() bool {
 	return o.nodes[o.state.Tree().Config()].Exists() && !o.config.Disabled
 }
 
-// settled tells whether the source was quiet for long enough.
-func (m *mover) settled(s *scene) bool {
-	return m.settle(s) == 0 || m.settledAt != 0 && m.settledAt == s.source.nodes[s.source.state.Tree().Move()].Revision
+// settled tells whether a side was quiet for long enough.
+func (m *mover) settled(s *scene, source bool) bool {
+	return m.settle(s, source) == 0 || m.settledAt != 0 && m.settledAt == s.pledged(source)
 }
 
 // java tells whether Java instances take part in the source, or did when it was drained: a JVM whose session is over may
 // work on.
 func (s *scene) java() bool { return s.here.Java || s.source.javaLives() }
 
-// settle is how long the source must be quiet.
-func (m *mover) settle(s *scene) time.Duration {
-	switch {
-	case !s.java():
-		return 0
-	case m.opts.Settle == 0:
-		return defaultSettle
-	default:
-		return m.opts.Settle
+// settle is how long a side must be quiet. What is not recorded cannot be seen to run.
+func (m *mover) settle(s *scene, source bool) time.Duration {
+	recorded, java := s.target.config.Monitored(), false
+	if source {
+		recorded, java = s.source.config.Monitored(), s.java()
 	}
+	if recorded && !java {
+		return 0
+	}
+	return cmp.Or(m.opts.Settle, defaultSettle)
+}
+
+// quietFor says in a text for how long a side must be quiet.
+func (m *mover) quietFor(s *scene, source bool) (text string) {
+	side := s.target
+	if source {
+		side = s.source
+	}
+	if settle := m.settle(s, source); settle > 0 {
+		text = fmt.Sprintf(", for %v", settle)
+	}
+	if !side.config.Monitored() {
+		text += ", as nobody can tell whether it runs (monitorExecution is false: want --settle longer than an execution takes)"
+	}
+	if busy := side.busy(); busy != nil {
+		text += "; now " + busy.Error()
+	}
+	return text
 }
 
 func (m *mover) waitForSource(s *scene) deed {
-	d := deed{toSource: true, wait: (*original).busy, settle: m.settle(s), rest: []string{enableTarget}, text: "wait until nothing of it runs in the source"}
+	d := deed{toSource: true, wait: (*original).busy, settle: m.settle(s, true), rest: []string{enableTarget}}
+	d.text = "wait until nothing of it runs in the source" + m.quietFor(s, true)
 	d.again = func(o *original) bool { return o.enabled() || len(o.claimed(s.here.Lost)) > 0 }
-	if d.settle > 0 {
-		d.text += fmt.Sprintf(", for %v", d.settle)
-	}
-	if busy := s.source.busy(); busy != nil {
-		d.text += "; now " + busy.Error()
-	}
 	return d
 }
 

@@ -102,6 +102,9 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 	}
 	look := func() (comparison, error) {
 		nodes, revision, err := m.target.List(ctx, root)
+		if errors.Is(err, registry.ErrDenied) {
+			return comparison{}, refusal{fmt.Errorf("in the target: %w", err)}
+		}
 		if err != nil {
 			return comparison{}, fmt.Errorf("read from the target: %w", err)
 		}
@@ -109,6 +112,9 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		c, err := compare(&o, text, there)
 		if err == nil {
 			err = untouched("here", there)
+		}
+		if err == nil {
+			err = atHome(there)
 		}
 		if err == nil {
 			c.note, c.unwritable = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
@@ -182,11 +188,29 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func
 		return j, nil
 	}
 	err := m.write(ctx, c, look)
-	if errors.Is(err, registry.ErrConflict) {
+	switch {
+	case errors.Is(err, registry.ErrConflict):
 		j.Action, j.Reason = Failed, "somebody changed the target meanwhile; run it again: "+err.Error()
-		err = nil
+		return j, nil
+	case errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil:
+		j.Action, j.Reason = Failed, "it may have been written in part; run it again: "+err.Error()
+		return j, nil
+	case errors.Is(err, registry.ErrDenied), errors.Is(err, registry.ErrTooLarge):
+		j.Action, j.Reason = Failed, err.Error()
+		return j, nil
+	default:
+		return j, err
 	}
-	return j, err
+}
+
+// atHome refuses a job whose home is another registry of a federation: with another text in its config node, both would
+// run it.
+func atHome(target jobNodes) error {
+	config := target.nodes[target.state.Tree().Config()]
+	if e, away := jobtree.DecodeElsewhere(config); away {
+		return &jobtree.ElsewhereError{Path: config.Path, Elsewhere: e}
+	}
+	return nil
 }
 
 // write writes what the target lacks. After a lost answer it looks what is still lacking.

@@ -170,6 +170,20 @@ func TestAConfigThatTheTargetCannotReadDiffers(t *testing.T) {
 	require.Contains(t, j.Reason, "in the target: /orders/leader/tokens")
 }
 
+// Both registries would run a job if one that says that its home is the other got another text.
+func TestAJobWhoseHomeIsElsewhereStays(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`{"home":"two"}`, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "two", Move: "m", Config: configOf(t, nil)})} {
+		w := newWorld(t)
+		w.has(w.source, "/orders/config", configOf(t, nil))
+		w.has(w.target, "/orders/config", text)
+		j := w.one(migrate.Options{Apply: true, Overwrite: true})
+		require.Equal(t, migrate.Refused, j.Action)
+		require.Contains(t, j.Reason, `"two"`)
+		require.Equal(t, text, w.nodes(w.target)["/orders/config"])
+	}
+}
+
 func TestAJobThatRunsIsCopiedOnDemand(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

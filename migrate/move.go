@@ -30,10 +30,12 @@ type MoveOptions struct {
 	// Settle is how long nothing of a job must run in a source that Java instances share, before the target starts
 	// it. Java does not say that it has seen that its servers are disabled: an execution may still begin which was
 	// decided upon before. The default, 0, is 10 s. It begins anew after lost executions were taken over. Where no Java
-	// instance lives, or lived when the job was disabled, there is nothing to wait for.
+	// instance lives, or lived when the job was disabled, there is nothing to wait for, unless the job does not record
+	// its executions: of these nobody can tell whether one runs, so this must be longer than they take, on the way back,
+	// too.
 	Settle time.Duration
-	// Wait is how long one job's executions are waited for. A job that is not drained by then is reported, and its
-	// source stays disabled. The default, 0, is as long as the context lasts.
+	// Wait is how long one job's executions are waited for, without Settle. A job that is not drained by then is reported,
+	// and its source stays disabled. The default, 0, is as long as the context lasts.
 	Wait time.Duration
 }
 
@@ -66,7 +68,7 @@ func (o MoveOptions) check() error {
 // see [MoveOptions.Settle]. A Java process that starts anew and declares the job with overwrite enables it again, which
 // a repeated Move notices and mends. Of a job without monitorExecution Java does not tell what runs.
 //
-// The errors are those of [Run].
+// The errors are those of [Run]; a job of which something was done is in the report then.
 func Move(ctx context.Context, source, target Side, opts MoveOptions) (MoveReport, error) {
 	return eachJob(ctx, source, target, opts, (*mover).forth)
 }
@@ -101,6 +103,10 @@ func eachJob(ctx context.Context, source, target Side, opts MoveOptions, next fu
 		}
 		err := m.carryOut(ctx)
 		if err != nil {
+			if len(m.job.Steps) > 0 { // whoever reads the report needs to know of them
+				m.job.Reason = err.Error()
+				report.Jobs = append(report.Jobs, m.job)
+			}
 			return report, fmt.Errorf("job %s: %w", name, err)
 		}
 		report.Jobs = append(report.Jobs, m.job)
@@ -118,8 +124,9 @@ type mover struct {
 	opts               MoveOptions
 	next               func(*mover, *scene) (deed, error) // the direction
 	job                MovedJob
-	// settledAt is the revision of the source's pledge under which it was quiet for long enough. A pledge that was
-	// written since is of another drain, or of executions that were taken over, and what was seen before says nothing.
+	// settledAt is the revision of the pledge, of the side that was drained, under which that was quiet for long enough. A
+	// pledge that was written since is of another drain, or of executions that were taken over, and what was seen before
+	// says nothing.
 	settledAt registry.Revision
 }
 
@@ -128,6 +135,15 @@ type scene struct {
 	name           string
 	source, target *original
 	here, there    pledge // the source's and the target's
+}
+
+// pledged is the revision of a side's pledge; 0 = it has none.
+func (s *scene) pledged(source bool) registry.Revision {
+	side := s.target
+	if source {
+		side = s.source
+	}
+	return side.nodes[side.state.Tree().Move()].Revision
 }
 
 // deed is the next thing to be done.
@@ -255,11 +271,9 @@ func (m *mover) wait(ctx context.Context, s *scene, d deed) error {
 	if d.toSource {
 		side = m.source
 	}
-	bounded, cancel := m.bounded(ctx)
-	defer cancel()
-	watched, overtaken, stop := bounded, func() bool { return false }, func() error { return nil }
+	watched, overtaken, stop := ctx, func() bool { return false }, func() error { return nil }
 	if d.toSource {
-		watched, overtaken, stop = m.watchTarget(bounded)
+		watched, overtaken, stop = m.watchTarget(ctx)
 	}
 	var busy error
 	check := func(s registry.Snapshot) (over, again bool) {
@@ -270,18 +284,18 @@ func (m *mover) wait(ctx context.Context, s *scene, d deed) error {
 		busy = d.wait(&o)
 		return busy == nil, d.again(&o)
 	}
-	again, err := quiet(watched, side, jobtree.For(m.job.Name).Root(), check, d.settle)
+	again, err := quiet(watched, side, jobtree.For(m.job.Name).Root(), check, d.settle, m.opts.Wait)
 	if failed := stop(); overtaken() {
 		return nil
-	} else if failed != nil && bounded.Err() == nil {
+	} else if failed != nil && ctx.Err() == nil {
 		err = failed
 	}
 	if err == nil && !again {
-		m.settledAt = s.source.nodes[s.source.state.Tree().Move()].Revision
+		m.settledAt = s.pledged(d.toSource)
 	}
 	switch {
-	case err != nil && ctx.Err() == nil && bounded.Err() != nil:
-		m.job.Reason = fmt.Sprintf("after %v: %v; run it again to go on, or take it back", m.opts.Wait, busy)
+	case errors.Is(err, errStillBusy):
+		m.job.Reason = fmt.Sprintf("after %v: %v; run it again to go on, or take it back", m.opts.Wait, cmp.Or(busy, err))
 		return nil
 	case errors.Is(err, registry.ErrDenied):
 		m.job.Reason = err.Error()
@@ -304,7 +318,7 @@ func (m *mover) watchTarget(parent context.Context) (watched context.Context, ov
 			o, err := m.readSnapshot(s)
 			seen = err == nil && o.enabled()
 			return seen, seen
-		}, 0)
+		}, 0, 0)
 		if watched.Err() != nil {
 			err = nil // it was stopped
 		}
@@ -318,19 +332,37 @@ func (m *mover) watchTarget(parent context.Context) (watched context.Context, ov
 	return watched, func() bool { return seen }, stop
 }
 
-// quiet waits until it has been over for as long as settle, or again tells that there is no point in waiting.
-func quiet(ctx context.Context, side Side, root string, check func(registry.Snapshot) (over, again bool), settle time.Duration) (again bool, err error) {
-	v, err := side.View(ctx, root)
+var errStillBusy = errors.New("nobody knows yet whether anything runs")
+
+// quiet waits until it has been over for as long as settle, or again tells that there is no point in waiting. If that it is
+// over is not seen within patience, it returns errStillBusy; 0 is as long as ctx lasts.
+func quiet(ctx context.Context, side Side, root string, check func(registry.Snapshot) (over, again bool), settle, patience time.Duration) (again bool, err error) {
+	bounded := ctx
+	if patience > 0 {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithTimeoutCause(ctx, patience, errStillBusy)
+		defer cancel()
+	}
+	viewing, end := context.WithCancel(ctx) // for as long as the view is looked at
+	defer end()
+	inTime := context.AfterFunc(bounded, end)
+	v, err := side.View(viewing, root)
+	if !inTime() && ctx.Err() == nil {
+		return false, errStillBusy
+	}
 	if err != nil {
 		return false, err
 	}
 	defer v.Close()
 	for {
 		var over bool
-		_, err := v.WaitFor(ctx, func(s registry.Snapshot) bool {
+		_, err := v.WaitFor(bounded, func(s registry.Snapshot) bool {
 			over, again = check(s)
 			return over || again
 		})
+		if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+			err = context.Cause(bounded)
+		}
 		if err != nil || again || settle == 0 {
 			return again, err
 		}

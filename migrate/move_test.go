@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/migrate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -340,10 +341,10 @@ func (w *world) write(reg *memory.Registry, writes ...registry.Write) {
 // drains is a mover that drains the source and does not wait for it.
 func (w *world) drains() {
 	w.Helper()
-	opts := applyMove
-	opts.Wait = time.Nanosecond
-	report, err := migrate.Move(w.Context(), w.source, w.target, opts)
-	require.NoError(w, err)
+	ctx, cancel := context.WithTimeout(w.Context(), time.Nanosecond) // in a bubble, only waiting takes time
+	defer cancel()
+	report, err := migrate.Move(ctx, w.source, w.target, applyMove)
+	require.ErrorIs(w, err, context.DeadlineExceeded)
 	require.Equal(w, migrate.Prepared, report.Jobs[0].State)
 	here, there := w.sides()
 	require.False(w, here || there)
@@ -473,6 +474,27 @@ func TestTheLastInstanceOfJavaIsGone(t *testing.T) {
 		began := time.Now()
 		require.True(w, w.goes(migrate.Move).Done)
 		require.Equal(w, 10*time.Second, time.Since(began))
+	})
+}
+
+// Nobody can tell whether a job runs that records nothing. Whoever lives in the source, it settles on both ways.
+func TestWhatIsNotRecordedSettles(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.has(w.source, "/orders/config", configOf(w, func(c *job.Config) { c.Unmonitored = true }), "/orders/instances/10.0.0.1@-@go!", "")
+		for _, way := range []direction{migrate.Move, migrate.Return} {
+			source, target := w.watched(nothing, nothing)
+			opts := applyMove
+			plan, err := way(w.Context(), source, target, migrate.MoveOptions{Settle: time.Minute})
+			require.NoError(w, err)
+			require.Contains(w, strings.Join(plan.Jobs[0].Steps, "; "), ", for 1m0s, as nobody can tell whether it runs")
+			opts.Settle, opts.Wait = time.Minute, time.Second // which is for what is seen to run
+			began := time.Now()
+			report, err := way(w.Context(), source, target, opts)
+			require.NoError(w, err)
+			require.True(w, report.Complete(), report.Jobs[0].Reason)
+			require.Equal(w, time.Minute, time.Since(began))
+		}
 	})
 }
 

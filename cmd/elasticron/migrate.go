@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -87,7 +90,7 @@ type migration struct {
 
 func (m *migration) run(ctx context.Context, out, news io.Writer) error {
 	var report migrate.Report
-	err := m.between(ctx, news, func(from, to registry.Registry) (err error) {
+	err := m.between(ctx, news, func(ctx context.Context, from, to registry.Registry) (err error) {
 		report, err = migrate.Run(ctx, from, to, m.opts)
 		return err
 	})
@@ -103,14 +106,19 @@ func (m *migration) run(ctx context.Context, out, news io.Writer) error {
 	return complete(report)
 }
 
-// between opens both registries for what is to be done between them.
-func (m *migration) between(ctx context.Context, news io.Writer, do func(from, to registry.Registry) error) (err error) {
+// between opens both registries for what is to be done between them, until somebody interrupts that.
+func (m *migration) between(ctx context.Context, news io.Writer, do func(ctx context.Context, from, to registry.Registry) error) (err error) {
 	if m.namespace == "" {
 		return misuse("--namespace is missing: want the namespace of the jobs")
 	}
 	if m.targetNamespace == "" {
 		m.targetNamespace = m.namespace
 	}
+	if m.targetNamespace == m.namespace && m.source.etcd.Given() && m.source.etcd.SameServers(m.target) {
+		return misuse("source and target are the namespace %q of one cluster: want another --to, or --to-namespace", m.namespace)
+	}
+	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	defer restore()
 	from, err := m.source.open(ctx, m.program, m.namespace)
 	if err != nil {
 		return fmt.Errorf("source: %w", err)
@@ -123,7 +131,7 @@ func (m *migration) between(ctx context.Context, news io.Writer, do func(from, t
 	defer func() { err = errors.Join(err, leave(ctx, to)) }()
 	told := m.program.teller(news)
 	m.opts.Who, m.opts.How, m.opts.Progress = m.program.who(m.target.User()), agent(), told.jobs
-	err = do(from, to)
+	err = do(ctx, from, to)
 	told.end()
 	switch {
 	case errors.Is(err, migrate.ErrNoJobs):

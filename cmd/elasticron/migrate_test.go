@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,25 +56,26 @@ func TestMigrateThatCannot(t *testing.T) {
 	t.Parallel()
 	from := newEtcd(t)
 	put(t, openEtcd(t, from, "shop"), "/orders/config", ordersConfig)
-	for want, args := range map[string][]string{
-		"--namespace is missing":                    {},
-		"source: --from is missing":                 {"--namespace", "shop"},
-		"source: --from and --from-etcd are given":  {"--namespace", "shop", "--from-etcd", from, "--from", "x:1"},
-		"source: --from-user is given, and $ELASTI": {"--namespace", "shop", "--from", "x:1", "--from-user", "x"},
-		"source: open: registry unavailable":        {"--namespace", "shop", "--from", "127.0.0.1:1", "--to", from},
-		"target: --to is missing":                   {"--namespace", "shop", "--from-etcd", from},
-		"target: open: registry unavailable":        {"--namespace", "shop", "--from-etcd", from, "--to", "http://0.0.0.0:1"},
-		"the namespace has no jobs: none":           {"--namespace", "none", "--from-etcd", from, "--to", from},
-		`TimeZone is "Mars"`:                        {"--namespace", "shop", "--from-etcd", from, "--to", from, "--to-namespace", "x", "--time-zone", "Mars"},
-		"unknown flag: --dry-run":                   {"--dry-run"},
-		"--from-etcd-user is given, and $ELASTICRO": {"--namespace", "shop", "--from-etcd", from, "--from-etcd-user", "x"},
+	for _, test := range []struct {
+		want   string
+		status int
+		args   []string
+	}{
+		{"--namespace is missing", exitMisuse, nil},
+		{"source: --from is missing", exitMisuse, []string{"--namespace", "shop"}},
+		{"source: --from and --from-etcd are given", exitMisuse, []string{"--namespace", "shop", "--from-etcd", from, "--from", "x:1"}},
+		{"source: --from-user is given, and $ELASTI", exitMisuse, []string{"--namespace", "shop", "--from", "x:1", "--from-user", "x"}},
+		{"source: open: registry unavailable", exitFailed, []string{"--namespace", "shop", "--from", "127.0.0.1:1", "--to", from}},
+		{"target: --to is missing", exitMisuse, []string{"--namespace", "shop", "--from-etcd", from}},
+		{"target: open: registry unavailable", exitFailed, []string{"--namespace", "shop", "--from-etcd", from, "--to", "http://0.0.0.0:1"}},
+		{"the namespace has no jobs: none", exitFailed, []string{"--namespace", "none", "--from-etcd", from, "--to", from, "--to-namespace", "x"}},
+		{`source and target are the namespace "shop" of one cluster`, exitMisuse, []string{"--namespace", "shop", "--from-etcd", from, "--to", from}},
+		{`TimeZone is "Mars"`, exitMisuse, []string{"--namespace", "shop", "--from-etcd", from, "--to", from, "--to-namespace", "x", "--time-zone", "Mars"}},
+		{"unknown flag: --dry-run", exitMisuse, []string{"--dry-run"}},
+		{"--from-etcd-user is given, and $ELASTICRO", exitMisuse, []string{"--namespace", "shop", "--from-etcd", from, "--from-etcd-user", "x"}},
 	} {
-		_, errOut, status := carryOut(t, append([]string{"migrate"}, args...)...)
-		wrong := exitFailed
-		if strings.Contains(errOut, "is missing") || strings.Contains(errOut, "given") || strings.Contains(errOut, "unknown flag") || strings.Contains(errOut, "Mars") {
-			wrong = exitMisuse
-		}
-		require.Equal(t, wrong, status, errOut)
-		require.Contains(t, errOut, want)
+		_, errOut, status := carryOut(t, append([]string{"migrate"}, test.args...)...)
+		require.Equal(t, test.status, status, errOut)
+		require.Contains(t, errOut, test.want)
 	}
 }

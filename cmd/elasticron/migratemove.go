@@ -31,7 +31,7 @@ elasticron migrate confirm ends their moves.
 
 Java begins executions without looking at the registry again. So if Java instances live, the
 job must be quiet for as long as --settle before step 3. If a job has monitorExecution off,
-Java does not tell what runs: choose --settle longer than its executions. A Java process that
+nobody can tell what runs: choose --settle longer than its executions. A Java process that
 starts anew and overwrites the settings enables the job again: start none until the move is
 confirmed.
 
@@ -40,22 +40,27 @@ not be moved or a server cannot be used, and 2 if the command line is wrong.`,
 		Example: `  elasticron migrate move --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders
   elasticron migrate move --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply`,
 	})
-	cmd.Flags().DurationVar(&m.opts.Settle, "settle", 0, "how long a job of Java must be quiet before etcd runs it (default 10s)")
+	m.settles(cmd, "how long a job of Java, or one whose executions are not recorded, must be quiet before etcd runs it (default 10s)")
 	return cmd
 }
 
 func newMigrateReturn(p *program) *cobra.Command {
 	m := movement{migration: migration{program: p}, way: migrate.Return}
-	return m.command(&cobra.Command{
+	cmd := m.command(&cobra.Command{
 		Use:   "return",
 		Short: "Take jobs back that were moved to etcd",
 		Long: `Return takes jobs back that elasticron migrate move has moved, or has begun to move. The job is
 disabled in etcd, what runs there is waited for, and then ZooKeeper's job gets back the settings
 and servers that it had before. etcd keeps the job, disabled, and it can be moved again.
 
+If a job has monitorExecution off, nobody can tell what runs: choose --settle longer than its
+executions.
+
 Without --apply it tells what it would do. It can be stopped and started again.`,
 		Example: `  elasticron migrate return --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply`,
 	})
+	m.settles(cmd, "how long a job whose executions are not recorded must be quiet before ZooKeeper runs it (default 10s)")
+	return cmd
 }
 
 func newMigrateConfirm(p *program) *cobra.Command {
@@ -86,13 +91,17 @@ func (m *movement) command(cmd *cobra.Command) *cobra.Command {
 	}
 	m.declare(cmd)
 	cmd.Flags().BoolVar(&m.migration.opts.Apply, "apply", false, "do it (default: only tell what would be done)")
-	cmd.Flags().DurationVar(&m.opts.Wait, "wait", 0, "how long to wait for the executions of one job (default: without end)")
+	cmd.Flags().DurationVar(&m.opts.Wait, "wait", 0, "how long to wait for the executions of one job, without --settle (default: without end)")
 	return cmd
+}
+
+func (m *movement) settles(cmd *cobra.Command, usage string) {
+	cmd.Flags().DurationVar(&m.opts.Settle, "settle", 0, usage)
 }
 
 func (m *movement) run(ctx context.Context, out, news io.Writer) error {
 	var report migrate.MoveReport
-	err := m.between(ctx, news, func(from, to registry.Registry) (err error) {
+	err := m.between(ctx, news, func(ctx context.Context, from, to registry.Registry) (err error) {
 		m.opts.Options = m.migration.opts
 		report, err = m.way(ctx, from, to, m.opts)
 		return err

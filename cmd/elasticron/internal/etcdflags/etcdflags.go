@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -47,6 +48,11 @@ func New(set *pflag.FlagSet, endpoints, prefix, passwordVariable string) *Flags 
 
 // Given tells whether endpoints were named.
 func (f *Flags) Given() bool { return len(f.endpoints) > 0 }
+
+// SameServers tells whether one server at least is named by both.
+func (f *Flags) SameServers(other *Flags) bool {
+	return slices.ContainsFunc(f.endpoints, func(e string) bool { return slices.Contains(other.endpoints, e) })
+}
 
 // Open connects to the cluster.
 func (f *Flags) Open(ctx context.Context, namespace string) (*etcd.Registry, error) {
