@@ -33,7 +33,10 @@ Jobs whose configuration cannot be used are left out and named, and the exit sta
 		if _, err := path.Match(match, ""); err != nil {
 			return misuse("--match is %q, want a pattern of letters, *, ? and [a-z]", match)
 		}
-		nodes, _, err := stored(at).List(cmd.Context(), registry.Root)
+		wanted := func(job string) bool {
+			return (len(args) == 0 || slices.Contains(args, job)) && selection{match: match}.matches(job)
+		}
+		nodes, _, err := listStored(cmd.Context(), at, wanted)
 		if err != nil {
 			return err
 		}
@@ -41,8 +44,7 @@ Jobs whose configuration cannot be used are left out and named, and the exit sta
 		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
 			name, known := jobtree.Parse(n.Path)
 			found[name.Job] = true
-			named := len(args) == 0 || slices.Contains(args, name.Job)
-			return !known || !named || !selection{match: match}.matches(name.Job)
+			return !known || !wanted(name.Job)
 		})
 		for _, name := range args {
 			if !found[name] {
@@ -86,7 +88,8 @@ file does not mention is not compared.`,
 		if err != nil {
 			return err
 		}
-		nodes, _, err := stored(at).List(cmd.Context(), registry.Root)
+		names := namesIn(file)
+		nodes, _, err := listStored(cmd.Context(), at, func(job string) bool { return slices.Contains(names, job) })
 		if err != nil {
 			return err
 		}
@@ -104,4 +107,12 @@ file does not mention is not compared.`,
 	fileFlag(cmd, &fileName)
 	cmd.Flags().BoolVar(&strict, "exit-code", false, "end with status 1 if anything differs")
 	return cmd
+}
+
+// namesIn returns the names of the jobs of a file, in its order.
+func namesIn(file seed.File) (names []string) {
+	for _, job := range jobfile.Jobs(file) {
+		names = append(names, job.Name)
+	}
+	return names
 }

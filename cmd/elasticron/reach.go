@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/console/client"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/operate/jobfile"
 	"github.com/elasticron/elasticron/registry"
@@ -29,6 +33,34 @@ func stored(at place) registry.Reader {
 		return server.WithSecrets()
 	}
 	return at
+}
+
+// listStored lists jobs with their secrets. A server refuses the whole namespace to somebody who reads jobs that they may
+// not administer, so that nothing is hidden unnoticed: then it is asked for each of the wanted jobs.
+func listStored(ctx context.Context, at place, wanted func(job string) bool) ([]registry.Node, registry.Revision, error) {
+	all, revision, err := stored(at).List(ctx, registry.Root)
+	if !errors.Is(err, registry.ErrDenied) {
+		return all, revision, err
+	}
+	shown, revision, err := at.List(ctx, registry.Root)
+	if err != nil {
+		return nil, 0, err
+	}
+	read := make(map[string]bool)
+	for _, n := range shown {
+		job := operate.JobOf(n.Path)
+		if job == "" || read[job] || !wanted(job) {
+			continue
+		}
+		read[job] = true
+		nodes, _, err := stored(at).List(ctx, jobtree.For(job).Root())
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, nodes...)
+	}
+	slices.SortFunc(all, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
+	return all, revision, nil
 }
 
 // operations are what commands do to a namespace, directly or through a server.

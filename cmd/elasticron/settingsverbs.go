@@ -250,7 +250,11 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.
 	if err != nil {
 		return err
 	}
-	nodes, revision, err := stored(v.at).List(v.ctx, registry.Root)
+	inFile := make(map[string]jobfile.Job)
+	for _, job := range jobfile.Jobs(file) {
+		inFile[job.Name] = job
+	}
+	nodes, revision, err := listStored(v.ctx, v.at, func(job string) bool { _, is := inFile[job]; return is })
 	if err != nil {
 		return err
 	}
@@ -266,16 +270,10 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.
 		}
 	}
 	seen := registry.NewSnapshot(revision, nodes)
-	var names []string
-	jobs := make(map[string]jobfile.Job)
-	for _, job := range jobfile.Jobs(file) {
-		names = append(names, job.Name)
-		jobs[job.Name] = job
-	}
 	yes := v.yes
 	v.yes = true // it was asked above
 	defer func() { v.yes = yes }()
-	return v.several(names, func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
-		return do(ctx, seen.Get(jobtree.For(name).Config()), jobs[name], opts)
+	return v.several(namesIn(file), func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
+		return do(ctx, seen.Get(jobtree.For(name).Config()), inFile[name], opts)
 	})
 }

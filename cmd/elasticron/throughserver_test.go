@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/console"
+	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/history/sqlite"
 	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -25,6 +27,12 @@ import (
 // through it.
 func (w *world) withServer(t *testing.T) []string {
 	t.Helper()
+	return w.withGuardedServer(t, access.Config{})
+}
+
+// withGuardedServer is withServer for those that are let in.
+func (w *world) withGuardedServer(t *testing.T, who access.Config) []string {
+	t.Helper()
 	reg := w.etcdServer.Open("shop")
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	shop := console.Namespace{Name: "shop", Registry: reg}
@@ -34,7 +42,7 @@ func (w *world) withServer(t *testing.T) []string {
 		t.Cleanup(func() { require.NoError(t, store.Close()) })
 		shop.History = store
 	}
-	server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{shop}})
+	server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{shop}, Access: who})
 	require.NoError(t, err)
 	front := httptest.NewServer(server.Handler())
 	t.Cleanup(func() {
@@ -190,6 +198,42 @@ func TestTokens(t *testing.T) {
 	w.must(t, "context", "use", "console")
 	require.Contains(t, w.must(t, "get", "jobs"), "orders")
 	require.Contains(t, w.must(t, "context", "list"), "server "+flags[1])
+}
+
+// Who administers some jobs and reads others keeps their own in files, and gets no secret of the others.
+func TestAnAdminOfSomeJobs(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	token, sum := access.NewToken()
+	users := filepath.Join(t.TempDir(), "users.yaml")
+	require.NoError(t, os.WriteFile(users, fmt.Appendf(nil, "tokens: {ci: {sha256: %s, end: 2100-01-01T00:00:00Z, "+
+		"grants: [{role: admin, namespace: shop, jobs: 'orders*'}, {role: viewer, namespace: shop}]}}\n", sum), 0o600))
+	flags := w.withGuardedServer(t, access.Config{UsersFile: users})
+	w.variables[tokenVariable] = token
+	orders := w.must(t, append([]string{"export", "orders"}, flags...)...)
+	require.Equal(t, w.must(t, "export", "orders", "--etcd", "x", "-n", "shop"), orders)
+	require.Equal(t, orders, w.must(t, append([]string{"export", "--match", "order?"}, flags...)...))
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	same := file("orders.yaml", orders)
+	require.Empty(t, w.must(t, append([]string{"diff", "--exit-code", "-f", same}, flags...)...))
+	_, errOut, status := w.does(t, append([]string{"apply", "--yes", "-f", same}, flags...)...)
+	require.Zero(t, status)
+	require.Equal(t, "orders: is so already\n", errOut)
+	_, errOut, status = w.does(t, append([]string{"create", "-f", file("new.yaml", strings.ReplaceAll(orders, "orders", "orders-new"))}, flags...)...)
+	require.Zero(t, status)
+	require.Contains(t, errOut, "orders-new: done\n")
+	require.Contains(t, w.must(t, append([]string{"get", "jobs"}, flags...)...), "orders-new")
+	for _, command := range [][]string{{"export"}, {"export", "mail"}, {"export", "orders", "mail"}} {
+		out, errOut, status := w.does(t, append(command, flags...)...)
+		require.Equal(t, exitFailed, status, command)
+		require.Empty(t, out)
+		require.Contains(t, errOut, "you may not administer job ", command)
+	}
 }
 
 // A list that is watched through a server shows what changes.

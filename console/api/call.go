@@ -81,13 +81,18 @@ func (a *API) carriedOut(rt route) http.Handler {
 			p.Status, p.Cause, p.Title = statusBrokenOff, wire.CauseBrokenOff, "Client Closed Request"
 		}
 		if p.Status >= http.StatusInternalServerError {
-			a.log.WarnContext(ctx, "request failed", "method", r.Method, "path", r.URL.Path, "status", p.Status, "error", err)
-		}
-		if p.Status == http.StatusInternalServerError {
-			p.Detail = "a fault of the server, which its log tells"
+			c.conceal(&p, err)
 		}
 		writeProblem(w, p)
 	})
+}
+
+// conceal writes into the log why a request failed. Of a fault of the server nobody else is told more.
+func (c *call) conceal(p *wire.Problem, err error, attrs ...any) {
+	c.log.WarnContext(c.ctx, "request failed", append([]any{"method", c.r.Method, "path", c.r.URL.Path, "status", p.Status, "error", err}, attrs...)...)
+	if p.Status == http.StatusInternalServerError {
+		p.Detail = "a fault of the server, which its log tells"
+	}
 }
 
 // read reads the whole body.

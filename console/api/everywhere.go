@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"net/http"
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/operate"
@@ -103,6 +104,9 @@ func (c *call) jobOutcome(opts operate.Options, reason string, r operate.JobResu
 	var unconfirmed *operate.UnconfirmedError
 	if r.Err != nil && !errors.As(r.Err, &unconfirmed) {
 		p := problemOf(r.Err, opts.ID)
+		if p.Status == http.StatusInternalServerError { // the other causes are told to who asked
+			c.conceal(&p, r.Err, "job", r.Job)
+		}
 		j.Problem = &p
 		return j
 	}

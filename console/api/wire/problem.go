@@ -74,6 +74,8 @@ func (p *Problem) Err() error {
 		return r
 	case p.Cause == CauseUnknown:
 		return &said{text, registry.ErrUnknownOutcome}
+	case p.Cause == CauseForbidden:
+		return &said{text, registry.ErrDenied}
 	case p.Cause == CauseOption:
 		return &said{text, operate.ErrInvalidOption}
 	case p.Cause == CauseForgotten:
