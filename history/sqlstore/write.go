@@ -3,6 +3,8 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"slices"
+	"time"
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/internal/texts"
@@ -21,13 +23,27 @@ func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	return s.writeEach(ctx, events)
 }
 
+// again is how long a refused event waits until it is tried once more as it is: what others had locked may be free by then.
+const again = 200 * time.Millisecond
+
 // writeEach stores events that a database which answers has refused together, one by one. One that it
-// refuses alone is stored in plain characters; if even that is refused, the trouble is not the event.
+// refuses alone, twice, is stored in plain characters, if it has others; if even that is refused, the trouble is not the event.
 func (s *Store) writeEach(ctx context.Context, events []history.Event) error {
 	for i := range events {
 		one := events[i : i+1]
 		refused := s.writeAll(ctx, one, texts.Clean)
 		if refused == nil {
+			continue
+		}
+		if s.isPlain(events[i]) {
+			return refused
+		}
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return refused
+		}
+		if refused = s.writeAll(ctx, one, texts.Clean); refused == nil {
 			continue
 		}
 		if err := s.writeAll(ctx, one, plain); err != nil {
@@ -36,6 +52,18 @@ func (s *Store) writeEach(ctx context.Context, events []history.Event) error {
 		s.log.WarnContext(ctx, "an event was stored in plain characters, since the database refused it as it was", "error", refused)
 	}
 	return nil
+}
+
+// isPlain tells whether an event has plain characters alone.
+func (s *Store) isPlain(e history.Event) bool {
+	switch e := e.(type) {
+	case history.Execution:
+		return slices.Equal(s.executionRow(e, texts.Clean), s.executionRow(e, plain))
+	case history.Status:
+		return slices.Equal(s.statusRow(e, texts.Clean), s.statusRow(e, plain))
+	default:
+		return true
+	}
 }
 
 // maxRows bounds a statement. Statements have few different lengths, so that a database can keep them

@@ -180,6 +180,12 @@ func testTexts(t *testing.T, p place) {
 	page, err := s.Statuses(t.Context(), history.StatusQuery{State: history.Errored})
 	require.NoError(t, err)
 	require.Equal(t, "{0="+cut(3997), page.Rows[0].Message)
+	ofJob, err := s.Executions(t.Context(), history.ExecutionQuery{Job: long})
+	require.NoError(t, err)
+	require.Equal(t, 1, ofJob.Total, "a job is asked for by its whole name")
+	page, err = s.Statuses(t.Context(), history.StatusQuery{Job: long})
+	require.NoError(t, err)
+	require.Equal(t, 2, page.Total)
 }
 
 // A database that takes all events but one keeps that one in plain characters.
