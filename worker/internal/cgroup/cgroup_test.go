@@ -94,10 +94,19 @@ func TestAllOfAGroupEnds(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", "setsid sleep 600 & setsid setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600")
 	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
 	start(t, cmd)
-	require.Eventually(t, func() bool { return len(g.Processes()) >= 4 }, time.Minute, 5*time.Millisecond)
+	inner := filepath.Join(g.dir, "of-a-script", "of-its-child") // as what runs containers makes them
+	require.NoError(t, os.MkdirAll(inner, 0o700))
+	f, err := os.Open(inner)
+	require.NoError(t, err)
+	defer f.Close()
+	below := exec.CommandContext(t.Context(), "sleep", "600")
+	below.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(f.Fd())}
+	start(t, below)
+	require.Eventually(t, func() bool { return len(g.Processes()) >= 5 }, time.Minute, 5*time.Millisecond)
 	all := g.Processes()
 	require.NoError(t, g.Close())
 	require.Error(t, cmd.Wait())
+	require.Error(t, below.Wait())
 	for _, pid := range all {
 		_, err := os.Stat("/proc/" + strconv.Itoa(pid))
 		if err == nil { // as a zombie, of whoever inherited it
@@ -140,7 +149,7 @@ func TestWorkersOfOtherContainers(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "cgroup.controllers"), nil, 0o600))
 	left, lives := filepath.Join(dir, prefix+"1-AAAAAAAA-1"), filepath.Join(dir, prefix+"1-BBBBBBBB-1")
 	for _, name := range []string{left, lives} {
-		require.NoError(t, os.MkdirAll(filepath.Join(name, "7"), 0o700))
+		require.NoError(t, os.MkdirAll(filepath.Join(name, "7", "of-a-script"), 0o700))
 	}
 	lock, err := lockOf(lives, syscall.LOCK_EX)
 	require.NoError(t, err)

@@ -211,11 +211,11 @@ func (g *Group) Close() error {
 // patience is how long the processes of a group may take to be gone after they were killed.
 const patience = 10 * time.Second
 
-// end kills what lives in a group and removes it.
+// end kills what lives in a group and removes it, with the groups that its processes made below it.
 func end(dir string) error {
 	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
 		kill(dir)
-		err := os.Remove(dir)
+		err := remove(dir)
 		if err == nil || errors.Is(err, os.ErrNotExist) {
 			return nil
 		}
@@ -235,7 +235,29 @@ func kill(dir string) {
 	}
 }
 
+// remove removes a group in which nothing lives, those below it first.
+func remove(dir string) error {
+	for _, below := range groupsBelow(dir) {
+		_ = remove(below) // then this one cannot be removed either
+	}
+	return os.Remove(dir)
+}
+
+func groupsBelow(dir string) (below []string) {
+	all, _ := os.ReadDir(dir)
+	for _, entry := range all {
+		if entry.IsDir() {
+			below = append(below, filepath.Join(dir, entry.Name()))
+		}
+	}
+	return below
+}
+
+// processes are the pids of what lives in a group, and in those below it.
 func processes(dir string) (pids []int) {
+	for _, below := range groupsBelow(dir) {
+		pids = append(pids, processes(below)...)
+	}
 	text, _ := read(dir, "cgroup.procs")
 	for _, word := range strings.Fields(text) {
 		if pid, err := strconv.Atoi(word); err == nil && pid > 0 {
@@ -259,11 +281,8 @@ func sweep(place string) {
 		if err != nil {
 			continue // its worker lives
 		}
-		runs, _ := os.ReadDir(dir)
-		for _, run := range runs {
-			if run.IsDir() {
-				_ = end(filepath.Join(dir, run.Name())) // the next worker tries again
-			}
+		for _, run := range groupsBelow(dir) {
+			_ = end(run) // the next worker tries again
 		}
 		_ = os.Remove(dir)
 		_ = lock.Close()

@@ -364,6 +364,11 @@ func TestAnotherUser(t *testing.T) {
 	require.NoError(t, s.run(t.Context(), s.script("who", "id -un; echo $USER; : > mine")))
 	require.Equal(t, "nobody\nnobody\n", s.heard)
 	require.FileExists(t, s.dir+"/orders-3/mine")
+	require.NoError(t, os.Chown(s.dir+"/orders-3", 1, 1), "as when script.user was another before")
+	err = s.run(t.Context(), s.script("late", "true"))
+	require.ErrorContains(t, err, "/orders-3 belongs to the user id 1, want that of script.user, ")
+	require.NoError(t, os.Chmod(s.dir+"/orders-3", 0o755)) //nolint:gosec // somebody means others to get there
+	require.NoError(t, s.run(t.Context(), s.script("late", "true")))
 	_, err = command.LookupUser("no-such-user")
 	require.Error(t, err)
 }

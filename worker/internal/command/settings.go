@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -78,6 +79,9 @@ func LookupUser(name string) (*User, error) {
 	return u, nil
 }
 
+// making is held while a folder is made.
+var making sync.Mutex
+
 // directory returns where a script runs, and makes the folder if its place depends on the job. What is made belongs to
 // the user, and the folders above to this process, so that a script cannot lead another one elsewhere by a link.
 func (s *Settings) directory(job string, item int) (string, error) {
@@ -90,6 +94,8 @@ func (s *Settings) directory(job string, item int) (string, error) {
 		return "", err
 	}
 	defer root.Close() //nolint:errcheck // it was only read
+	making.Lock()      // items may share a folder, which is nobody's for a moment
+	defer making.Unlock()
 	below := strings.NewReplacer("{job}", job, "{item}", strconv.Itoa(item)).Replace("{" + template)
 	below = filepath.Clean(below)
 	if above := filepath.Dir(below); above != "." {
@@ -98,8 +104,9 @@ func (s *Settings) directory(job string, item int) (string, error) {
 		}
 	}
 	err = root.Mkdir(below, 0o700)
+	existed := errors.Is(err, fs.ErrExist)
 	switch {
-	case errors.Is(err, fs.ErrExist):
+	case existed:
 	case err != nil:
 		return "", err
 	case s.User != nil:
@@ -109,10 +116,35 @@ func (s *Settings) directory(job string, item int) (string, error) {
 		}
 	}
 	info, err := root.Stat(below)
-	if err == nil && !info.IsDir() {
-		err = fmt.Errorf("%s is no folder", filepath.Join(base, below))
+	if err != nil {
+		return "", err
+	}
+	if !info.IsDir() {
+		return "", fmt.Errorf("%s is no folder", filepath.Join(base, below))
+	}
+	if existed && s.User != nil {
+		err = s.User.mayEnter(root, below)
 	}
 	return filepath.Join(base, below), err
+}
+
+// mayEnter tells why a folder that was there is not the user's, though it is one person's alone: then it is that of a former
+// user, or another worker makes it at this moment.
+func (u *User) mayEnter(root *os.Root, folder string) error {
+	for deadline := time.Now().Add(time.Second); ; time.Sleep(5 * time.Millisecond) {
+		info, err := root.Stat(folder)
+		if err != nil {
+			return err
+		}
+		stat, is := info.Sys().(*syscall.Stat_t)
+		if !is || info.Mode().Perm()&0o077 != 0 || stat.Uid == u.credential.Uid {
+			return nil
+		}
+		if int(stat.Uid) != os.Geteuid() || time.Now().After(deadline) {
+			return fmt.Errorf("%s belongs to the user id %d, want that of script.user, %d: change its owner, or remove it",
+				filepath.Join(root.Name(), folder), stat.Uid, u.credential.Uid)
+		}
+	}
 }
 
 // defaultPath is where scripts find programs if this process has no PATH.
