@@ -116,17 +116,21 @@ func BenchmarkOverload(b *testing.B) {
 	}
 }
 
-// How many executions run a second when the same jobs want half to ten times of what can run. It takes minutes, so
-// -short leaves it out.
+// How many executions run a second when the same jobs want half to ten times of what can run. It takes minutes for each
+// shape, so -short leaves it out.
 func BenchmarkOverloadOften(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it takes minutes")
 	}
-	var last curve
-	for b.Loop() {
-		last = measureOften(b, shape{processes: 1, members: 1}, *span)
+	for _, s := range []shape{{processes: 1, members: 1}, {processes: 1, members: 3}, {processes: 3, members: 1}, {processes: 3, members: 3}} {
+		b.Run(s.String(), func(b *testing.B) {
+			var last curve
+			for b.Loop() {
+				last = measureOften(b, s, *span)
+			}
+			last.report(b)
+		})
 	}
-	last.report(b)
 }
 
 // How many executions run a second at most over one server of ZooKeeper, and over one of etcd on the same machine, one
