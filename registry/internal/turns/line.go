@@ -1,7 +1,11 @@
 // Package turns keeps what waits to be sent in the order of its turns, for the backends.
 package turns
 
-import "github.com/elasticron/elasticron/registry"
+import (
+	"container/list"
+
+	"github.com/elasticron/elasticron/registry"
+)
 
 // together is how many of one share go before the next share's turn. What a job commits at once is then
 // mostly in one request: it is answered at once, so the job goes on once, and it is about neighbouring
@@ -16,15 +20,18 @@ type Line[T any] struct {
 	n     int
 }
 
-// ring is what waits of one rank.
+// ring is what waits of one rank. Beyond the store's capacity that may be thousands of shares, so nothing looks at all of
+// them.
 type ring[T any] struct {
-	turn   []string // the shares that have something waiting, the next one first
-	taken  int      // of the next one in its turn
+	turn   list.List // of *share[T]: those that have something waiting, the next one first
+	taken  int       // of the next one in its turn
 	shares map[string]*share[T]
 }
 
 // share is what waits of one share, from head on.
 type share[T any] struct {
+	name    string
+	place   *list.Element // in the ring
 	waiting []T
 	head    int
 }
@@ -36,8 +43,8 @@ func (l *Line[T]) Len() int { return l.n }
 func (l *Line[T]) Add(turn registry.Turn, v T) {
 	r := l.rank(turn)
 	s := r.share(turn.Share)
-	if s.empty() {
-		r.turn = append(r.turn, turn.Share)
+	if s.place == nil {
+		s.place = r.turn.PushBack(s)
 	}
 	s.waiting = append(s.waiting, v)
 	l.n++
@@ -48,10 +55,11 @@ func (l *Line[T]) Return(turn registry.Turn, v T) {
 	r := l.rank(turn)
 	s := r.share(turn.Share)
 	switch {
-	case s.empty():
-		r.turn, r.taken = append([]string{turn.Share}, r.turn...), 0
-	case r.turn[0] != turn.Share:
-		r.turn, r.taken = append([]string{turn.Share}, remove(r.turn, turn.Share)...), 0
+	case s.place == nil:
+		s.place, r.taken = r.turn.PushFront(s), 0
+	case r.turn.Front() != s.place:
+		r.turn.MoveToFront(s.place)
+		r.taken = 0
 	default:
 		r.taken = max(0, r.taken-1)
 	}
@@ -68,7 +76,7 @@ func (l *Line[T]) Return(turn registry.Turn, v T) {
 func (l *Line[T]) Take() (v T, ok bool) {
 	for i := range l.ranks {
 		r := &l.ranks[i]
-		if len(r.turn) == 0 {
+		if r.turn.Len() == 0 {
 			continue
 		}
 		l.n--
@@ -78,24 +86,23 @@ func (l *Line[T]) Take() (v T, ok bool) {
 }
 
 func (r *ring[T]) take() T {
-	name := r.turn[0]
-	s := r.shares[name]
+	s := r.turn.Front().Value.(*share[T])
 	v := s.waiting[s.head]
 	var none T
 	s.waiting[s.head] = none
 	s.head++
 	r.taken++
 	switch {
-	case s.empty():
-		delete(r.shares, name)
-		r.turn, r.taken = r.turn[1:], 0
+	case s.head == len(s.waiting):
+		delete(r.shares, s.name)
+		r.turn.Remove(s.place)
+		r.taken = 0
 	case r.taken >= together:
-		r.turn, r.taken = append(r.turn[1:], name), 0
+		r.turn.MoveToBack(s.place)
+		r.taken = 0
 	}
 	return v
 }
-
-func (s *share[T]) empty() bool { return s.head == len(s.waiting) }
 
 func (l *Line[T]) rank(turn registry.Turn) *ring[T] {
 	return &l.ranks[min(int(turn.Rank), registry.Ranks-1)]
@@ -104,22 +111,11 @@ func (l *Line[T]) rank(turn registry.Turn) *ring[T] {
 func (r *ring[T]) share(name string) *share[T] {
 	s := r.shares[name]
 	if s == nil {
-		s = new(share[T])
+		s = &share[T]{name: name}
 		if r.shares == nil {
 			r.shares = make(map[string]*share[T])
 		}
 		r.shares[name] = s
 	}
 	return s
-}
-
-// remove returns a copy without the name.
-func remove(names []string, name string) []string {
-	kept := make([]string, 0, len(names))
-	for _, n := range names {
-		if n != name {
-			kept = append(kept, n)
-		}
-	}
-	return kept
 }
