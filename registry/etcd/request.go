@@ -20,6 +20,7 @@ const (
 // requestBuilder is a request in the making.
 type requestBuilder struct {
 	single    bool // it takes only one
+	filled    bool // the next one did not fit, and little else would
 	groups    []group
 	commits   []*commit // of all groups
 	footprint *footprint
@@ -36,7 +37,13 @@ func newRequestBuilder(single bool, footprint *footprint) *requestBuilder {
 
 // full tells that nothing more fits, whatever it is.
 func (b *requestBuilder) full() bool {
-	return len(b.commits) > 0 && (b.single || b.ops() >= maxOps || b.weight >= maxWeight || b.bytes >= maxBytes)
+	return len(b.commits) > 0 && (b.single || b.filled || b.ops() >= maxOps || b.weight >= maxWeight || b.bytes >= maxBytes)
+}
+
+// wellFilled tells that to look for something that still fits costs more than it would save. Beyond the store's capacity
+// thousands wait, and nearly all of the same size.
+func (b *requestBuilder) wellFilled() bool {
+	return b.ops() >= maxOps*3/4 || b.weight >= maxWeight*3/4 || b.bytes >= maxBytes*3/4
 }
 
 // ops is what etcd counts against its limit of operations. It allows what is nested as many as the request has
@@ -62,6 +69,7 @@ func (b *requestBuilder) add(c *commit) bool {
 	if len(b.commits) > 0 {
 		over := len(before)+1+size > maxOps || weight > maxWeight || bytes > maxBytes
 		if c.alone || over || b.footprint.conflictsWith(c.txn) {
+			b.filled = over && b.wellFilled()
 			return false
 		}
 	}

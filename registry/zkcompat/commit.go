@@ -201,12 +201,11 @@ func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision
 	case errors.Is(err, errLeft):
 		a.lost = true
 		return 0, false, err
-	case errors.Is(err, zk.ErrNoNode):
+	case errors.Is(err, zk.ErrNoNode), errors.Is(err, zk.ErrNoChildrenForEphemerals): // what was there may be another now
 		a.r.parents.forget()
 		a.fresh = true
 		return 0, false, err
-	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNotEmpty),
-		errors.Is(err, zk.ErrNoChildrenForEphemerals):
+	case errors.Is(err, zk.ErrBadVersion), errors.Is(err, zk.ErrNodeExists), errors.Is(err, zk.ErrNotEmpty):
 		a.fresh = true
 		return 0, false, err
 	case errors.Is(err, zk.ErrConnectionClosed), errors.Is(err, zk.ErrClosing):

@@ -48,11 +48,12 @@ type hub struct {
 	left   []string         // former roots that the server still watches
 	done   []*loaded        // copies that were read
 
-	stirred map[*root]bool  // that are to be looked at
-	dirty   map[string]bool // znodes that changed and are to be read
-	writing map[string]int  // znodes that multis under way write, and how many operations
-	held    map[string]bool // those of them that changed
-	unsure  bool            // a znode is gone, and no answer came since
+	stirred map[*root]bool    // that are to be looked at
+	dirty   map[string]bool   // znodes that changed and are to be read
+	writing map[string]int    // znodes that multis under way write, and how many operations
+	held    map[string]bool   // those of them that changed
+	unsure  bool              // a znode is gone, and no answer came since
+	learned registry.Revision // all up to it is taken in on this connection, as the last answer said; 0 = none came
 }
 
 func newHub(r *Registry) *hub {
@@ -150,7 +151,7 @@ func (h *hub) restart(epoch int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.epoch = epoch
-	h.queue, h.done, h.unsure = nil, nil, false
+	h.queue, h.done, h.unsure, h.learned = nil, nil, false, 0
 	clear(h.fresh)
 	clear(h.dirty)
 	clear(h.writing)
@@ -167,7 +168,11 @@ func (h *hub) gather(l *link, seen registry.Revision, overdue bool) work {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for root := range h.stirred {
-		if root.state == rootNew && h.roots[root.path] == root {
+		if h.roots[root.path] != root { // nobody follows it any more
+			delete(h.stirred, root)
+			continue
+		}
+		if root.state == rootNew {
 			root.state = rootLoading
 			root.number++
 			number, epoch := root.number, h.epoch
@@ -176,7 +181,7 @@ func (h *hub) gather(l *link, seen registry.Revision, overdue bool) work {
 	}
 	w := work{heard: h.learn(l)}
 	for _, c := range h.done {
-		if c.root.number != c.number || c.root.state != rootLoading {
+		if h.roots[c.root.path] != c.root || c.root.number != c.number || c.root.state != rootLoading {
 			continue
 		}
 		h.stirred[c.root] = true
@@ -348,6 +353,7 @@ func (h *hub) publish(l *link, before registry.Revision, overdue bool) bool {
 	_, epoch, ok := h.r.keeper.present()
 	h.mu.Lock()
 	h.learn(l)
+	at = max(at, h.learned) // an answer may have come since
 	settled := ok && epoch == h.epoch && len(h.dirty) == 0 && len(h.held) == 0 && !h.unsure
 	if !settled {
 		if !ok || epoch != h.epoch || !overdue {

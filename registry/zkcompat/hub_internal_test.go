@@ -28,6 +28,19 @@ func TestACopyThatCouldNotBeReadIsReadAgain(t *testing.T) {
 	}
 }
 
+// What is still to be done about a copy whose views have ended is not done, and does not keep the copy.
+func TestACopyThatNobodyFollowsIsForgotten(t *testing.T) {
+	t.Parallel()
+	for _, state := range []rootState{rootNew, rootLoading} {
+		h, root := hubOf(t)
+		root.state = state
+		delete(h.roots, root.path)
+		h.done = []*loaded{{root: root, number: root.number, err: zk.ErrConnectionClosed}}
+		h.gather(h.link, 0, false)
+		require.Empty(t, h.stirred)
+	}
+}
+
 // hubOf returns a hub that keeps a copy of the subtree at /shop/orders.
 func hubOf(t *testing.T) (*hub, *root) {
 	t.Helper()
@@ -76,6 +89,25 @@ func TestCommitsDoNotGoByWhatAnEventMadeOld(t *testing.T) {
 		require.Equal(t, "new", z.data)
 		h.learn(h.link)
 	}
+}
+
+// An answer that comes between a turn's look at what the server has shown and its look at the queue is of a newer revision than
+// the first. Nobody would show it later.
+func TestAnAnswerThatComesJustBeforeCopiesAreShown(t *testing.T) {
+	t.Parallel()
+	h, root := hubOf(t)
+	const path = "/shop/orders/a"
+	h.link.see(10)
+	root.shown = 10
+	sent, answered := setOf(path, "new", 11)
+	h.hearWrite(news{kind: writeSent, link: h.link, epoch: 1, write: sent})
+	h.tell(news{kind: nodeChanged, link: h.link, path: path})
+	h.hearWrite(news{kind: writeAnswered, link: h.link, epoch: 1, at: 11, write: answered})
+	require.True(t, h.publish(h.link, 10, false)) // at a moment in which the server had shown 10
+	require.EqualValues(t, 11, root.shown)
+	require.Empty(t, root.changed)
+	require.Equal(t, "new", root.nodes[path].data)
+	require.True(t, root.still())
 }
 
 // A view shows all that its caller has seen before he wanted it. A question that was sent earlier does not tell that.

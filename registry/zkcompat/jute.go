@@ -220,14 +220,15 @@ func (r *reader) stat() zk.Stat {
 
 // Codes of errors that an answer is looked through for.
 const (
-	codeInconsistent = -2 // of an operation that was not tried, as one before it failed
-	codeNoNode       = -101
+	codeInconsistent            = -2 // of an operation that was not tried, as one before it failed
+	codeNoNode                  = -101
+	codeNoChildrenForEphemerals = -108
 )
 
 // codes are the errors that the client has a name for.
 var codes = map[int32]error{
 	-6: errUnimplemented, -8: zk.ErrBadArguments, codeNoNode: zk.ErrNoNode, -102: zk.ErrNoAuth, -103: zk.ErrBadVersion,
-	-108: zk.ErrNoChildrenForEphemerals, -110: zk.ErrNodeExists, -111: zk.ErrNotEmpty, -112: zk.ErrSessionExpired,
+	codeNoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, -110: zk.ErrNodeExists, -111: zk.ErrNotEmpty, -112: zk.ErrSessionExpired,
 	-114: zk.ErrInvalidACL, -115: zk.ErrAuthFailed, -118: zk.ErrSessionMoved, -125: errQuota,
 }
 

@@ -140,12 +140,16 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	ctx, cancel := context.WithTimeout(l.quit, l.config.DialTimeout)
 	defer cancel()
 	conn, err := l.config.Dial(ctx, network, address)
-	if err == nil && l.quit.Err() != nil {
-		_ = conn.Close()
-		err = context.Cause(l.quit)
-	}
+	defer func() {
+		if err != nil && conn != nil {
+			_ = conn.Close()
+		}
+	}()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if err == nil && l.quit.Err() != nil { // who ended the link found no connection to close
+		err = context.Cause(l.quit)
+	}
 	l.failed++ // until the server says otherwise
 	if err != nil {
 		l.last = fmt.Errorf("connect to %s: %w", address, err)
@@ -288,13 +292,13 @@ func (l *link) close(ctx context.Context, endSession bool, limit time.Duration) 
 	}
 	stop := context.AfterFunc(ctx, func() { l.die(registry.ErrClosed) })
 	defer stop()
+	l.mu.Lock()
+	l.closed = true // nobody comes in while the client goes
+	l.mu.Unlock()
 	l.conn.Close()
 	l.die(registry.ErrClosed)
 	for range l.events { // closed when the client's goroutines are gone
 	}
-	l.mu.Lock()
-	l.closed = true
-	l.mu.Unlock()
 	l.calls.Wait()
 	switch {
 	case !endSession || l.parted.Load():

@@ -1,6 +1,10 @@
 package zkcompat
 
-import "github.com/go-zookeeper/zk"
+import (
+	"github.com/go-zookeeper/zk"
+
+	"github.com/elasticron/elasticron/registry"
+)
 
 // newsKind says what a piece of news is.
 type newsKind uint8
@@ -24,8 +28,9 @@ const (
 type news struct {
 	kind  newsKind
 	link  *link
-	epoch int    // of the connection; not of events
-	path  string // of events
+	epoch int               // of the connection; not of events
+	at    registry.Revision // of answers: what the server had shown by then; all events before it are in the queue before. 0 = it gave none
+	path  string            // of events
 	write *write
 	read  *reading
 }
@@ -104,7 +109,7 @@ func (h *hub) hearRead(l *link, epoch int, paths []string, a answer) error {
 			return err
 		}
 	}
-	h.tell(news{kind: nodesRead, link: l, epoch: epoch, read: &reading{paths, found}})
+	h.tell(news{kind: nodesRead, link: l, epoch: epoch, at: l.seen(), read: &reading{paths, found}})
 	return nil
 }
 
@@ -148,10 +153,12 @@ func (h *hub) learn(l *link) bool {
 				h.writing[path]++
 			}
 		case n.kind == writeAnswered:
-			h.unsure = false
+			if n.at != 0 { // else the connection ended before
+				h.unsure, h.learned = false, max(h.learned, n.at)
+			}
 			h.written(n.write)
 		case n.kind == nodesRead:
-			h.unsure = false
+			h.unsure, h.learned = false, max(h.learned, n.at)
 			for i, path := range n.read.paths {
 				h.set(path, n.read.found[i])
 			}

@@ -311,7 +311,11 @@ func (b *batch) send(w *wire) {
 		if err == nil {
 			write.take(b.ops, results)
 		}
-		hub.hearWrite(news{kind: writeAnswered, link: b.link, epoch: b.epoch, write: write}) // before anybody goes on from there
+		answer := news{kind: writeAnswered, link: b.link, epoch: b.epoch, write: write}
+		if a.err != zk.ErrConnectionClosed { //nolint:errorlint // it is made here
+			answer.at = b.link.seen()
+		}
+		hub.hearWrite(answer) // before anybody goes on from there
 		b.answered(results, err)
 	})
 	if !sent {
@@ -360,7 +364,7 @@ func (b *batch) answered(results []result, err error) {
 	f, is := err.(*failure) //nolint:errorlint // it is made here
 	switch {
 	case is:
-		if f.code == codeNoNode {
+		if f.code == codeNoNode || f.code == codeNoChildrenForEphemerals {
 			b.q.r.parents.forget()
 		}
 		b.fail(b.users[f.at])

@@ -163,9 +163,6 @@ func (k *sessionKeeper) shortened(l *link) bool {
 	k.mu.Lock()
 	control := k.control
 	longer := k.link == l && control != nil && k.session.TTL() > ttl
-	if longer {
-		k.control = nil
-	}
 	k.mu.Unlock()
 	if longer {
 		control.Lose(fmt.Errorf("%w: the server now grants it %s, and granted more before", registry.ErrSessionLost, ttl))

@@ -21,7 +21,6 @@ import (
 const (
 	opCloseSession  = -11
 	opSync          = 9
-	opSetAuth       = 100
 	opRemoveWatches = 18
 	opAddWatch      = 106
 
@@ -69,12 +68,13 @@ func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
 	return w
 }
 
-// Write sends one frame of the client. That credentials could not be sent it does not say: the client would answer itself twice,
-// where there is room for one answer, and hang for good. It learns from its next read that the connection has ended.
+// Write sends one frame of the client. That it could not be sent it does not say: the client would answer the request itself,
+// and may do so twice besides, as it closes, where there is room for two answers, or for one to credentials; then it hangs for
+// good. It learns from its next read that the connection has ended.
 func (w *wire) Write(frame []byte) (int, error) {
 	w.out.Lock()
 	defer w.out.Unlock()
-	auth := false
+	sent := len(frame)
 	if w.hailed && len(frame) >= 12 {
 		number := int32(binary.BigEndian.Uint32(frame[4:]))
 		switch kind := int32(binary.BigEndian.Uint32(frame[8:])); {
@@ -82,20 +82,16 @@ func (w *wire) Write(frame []byte) (int, error) {
 			w.farewell = number
 		case kind == opSync && w.syncing == 0:
 			w.syncing = number
-		case kind == opSetAuth:
-			auth = true
 		}
 	}
 	if !w.hailed {
 		frame = w.hail(frame)
 		w.hailed, w.sent = true, w.link.clock() // the server answers after this, so it may be read then
 	}
-	n, err := w.Conn.Write(frame)
-	if err != nil && auth {
-		_ = w.Conn.Close()
-		return len(frame), nil
+	if _, err := w.Conn.Write(frame); err != nil {
+		_ = w.Conn.Close() // before anybody else writes: a part may have gone
 	}
-	return n, err
+	return sent, nil
 }
 
 // hail returns the client's greeting with the newest transaction that any answer showed: a server that does not know
@@ -252,6 +248,9 @@ func (w *wire) request(kind int32, f frame, heard func(answer)) bool {
 	binary.BigEndian.PutUint32(f[8:], uint32(kind))
 	w.out.Lock()
 	_, err := w.Conn.Write(f)
+	if err != nil {
+		_ = w.Conn.Close() // before anybody else writes: a part may have gone
+	}
 	w.out.Unlock()
 	if err != nil {
 		_ = w.Close() // as the client does; who waits is told
