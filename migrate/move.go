@@ -396,6 +396,10 @@ func (m *mover) look(ctx context.Context) (*scene, error) {
 	if s.target, err = m.read(ctx, m.target, false); err != nil {
 		return nil, within("in the target", err)
 	}
+	move := s.source.state.Tree().Move()
+	if n := s.source.nodes[move]; n.Exists() && n == s.target.nodes[move] { // its id is made up anew for each move
+		return nil, refusal{errors.New("source and target are one namespace: enable the job there again, and delete its leader/move")}
+	}
 	if s.here, err = pledgeOf(s.source.jobNodes); err == nil {
 		s.there, err = pledgeOf(s.target.jobNodes)
 	}

@@ -584,6 +584,17 @@ func TestWhatWaitsForTheStartedHookIsGivenBack(t *testing.T) {
 			event:  func(t *testing.T, _ *hookedCluster, a *instance) { a.stop(t) },
 			within: 30 * time.Second,
 		},
+		"the job was disabled": {
+			event: func(t *testing.T, g *hookedCluster, _ *instance) {
+				cfg := minutely(2)
+				cfg.Disabled = true
+				g.change(cfg)
+				time.Sleep(time.Second)
+				givenBack(t, g)
+				g.change(minutely(2))
+			},
+			within: time.Second,
+		},
 		"the item was disabled": {
 			event: func(t *testing.T, g *hookedCluster, _ *instance) {
 				_, err := g.at().Commit(t.Context(), registryPut(jobtree.For("orders").ItemDisabled(0), ""))

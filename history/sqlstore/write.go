@@ -23,12 +23,14 @@ func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	return s.writeEach(ctx, events)
 }
 
-// again is how long a refused event waits until it is tried once more as it is: what others had locked may be free by then.
+// again is how long the first refused event waits until it is tried once more as it is: what others had locked may be free
+// by then.
 const again = 200 * time.Millisecond
 
 // writeEach stores events that a database which answers has refused together, one by one. One that it
-// refuses alone, twice, is stored in plain characters, if it has others; if even that is refused, the trouble is not the event.
+// refuses alone is stored in plain characters, if it has others; if even that is refused, the trouble is not the event.
 func (s *Store) writeEach(ctx context.Context, events []history.Event) error {
+	waited := false
 	for i := range events {
 		one := events[i : i+1]
 		refused := s.writeAll(ctx, one, texts.Clean)
@@ -38,13 +40,16 @@ func (s *Store) writeEach(ctx context.Context, events []history.Event) error {
 		if s.isPlain(events[i]) {
 			return refused
 		}
-		select {
-		case <-time.After(again):
-		case <-ctx.Done():
-			return refused
-		}
-		if refused = s.writeAll(ctx, one, texts.Clean); refused == nil {
-			continue
+		if !waited {
+			waited = true
+			select {
+			case <-time.After(again):
+			case <-ctx.Done():
+				return refused
+			}
+			if refused = s.writeAll(ctx, one, texts.Clean); refused == nil {
+				continue
+			}
 		}
 		if err := s.writeAll(ctx, one, plain); err != nil {
 			return err

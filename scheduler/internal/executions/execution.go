@@ -123,9 +123,11 @@ func (x *Executions) tellStart(e *Execution) {
 }
 
 // GiveBack gives up an execution that waits for other instances, if somebody runs it later, and as nobody has heard of
-// it yet. Else it goes on.
-func (x *Executions) GiveBack(e *Execution) {
-	if e.Recalled && !e.opened && e.InCode() {
-		x.giveBack(e)
+// it yet. Else it goes on, and the result is false.
+func (x *Executions) GiveBack(e *Execution) bool {
+	if !e.Recalled || e.opened || !e.InCode() {
+		return false
 	}
+	x.giveBack(e)
+	return true
 }

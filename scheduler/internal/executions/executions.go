@@ -116,8 +116,12 @@ func (x *Executions) Observe(t jobtree.Touched) {
 	x.unheld.Note(t.Items, false)
 }
 
-// Bound bounds how many run at once; 0 = without limit.
-func (x *Executions) Bound(most int) { x.maxRunning = most }
+// Bound bounds how many run at once; 0 = without limit. What waits and must not run any more is looked for before any of it
+// starts.
+func (x *Executions) Bound(most int) {
+	x.maxRunning = most
+	x.yields.noted.Note(nil, true)
+}
 
 // Listening tells whether listeners are still told of rounds that are over.
 func (x *Executions) Listening() bool { return x.listening > 0 }

@@ -27,7 +27,7 @@ func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
 			continue
 		}
 		gate := r.ports.Whole().Gate(wholeround.Held{
-			Record: e.Record, Item: e.Item, Opened: func() { r.executions.Opened(e) }, Back: func() { r.executions.GiveBack(e) },
+			Record: e.Record, Item: e.Item, Opened: func() { r.executions.Opened(e) }, Back: func() bool { return r.executions.GiveBack(e) },
 		})
 		if gate != nil {
 			// A request by hand may be answered already, and a fire that policy does not make up would be lost.

@@ -14,7 +14,6 @@ type Gate struct {
 	held Held
 	key  jobtree.RoundKey
 	late bool // it has waited as long as it may
-	told bool // to give its execution back
 	wait *wait
 }
 
@@ -22,8 +21,8 @@ type Gate struct {
 type Held struct {
 	Record jobtree.Record
 	Item   int
-	Opened func() // is called just before the gate opens
-	Back   func() // gives the execution back, for it is not to run, or not here
+	Opened func()      // is called just before the gate opens
+	Back   func() bool // gives the execution back, for it is not to run, or not here, if somebody runs it later
 }
 
 // wait bounds how long the gates of one round are closed.
@@ -91,14 +90,20 @@ func (r *Rounds) GiveBack(v room.View) {
 		return
 	}
 	b := v.State.Barrier(jobtree.PhaseStarted).Round.Value
-	others := slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool { return i.ID != v.Instance })
+	others := slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
+		return i.ID != v.Instance && !i.Shutdown && v.State.Enabled(i.ID)
+	})
+	back := false
 	for g := range r.gates {
-		stands := !v.Usable || v.State.Disabled(g.held.Item)
+		stands := !v.Usable || !v.ServerEnabled() || v.State.Disabled(g.held.Item)
 		hooked := b.Underway() && same(b.Key(), g.key)
-		if !g.told && !hooked && (stands || v.Leaving && !others) {
-			g.told = true
-			r.ports.Post(g.held.Back)
+		if !hooked && (stands || v.Leaving && !others) && g.held.Back() {
+			r.Forget(g)
+			back = true
 		}
+	}
+	if back {
+		r.ports.Post(func() {}) // so that the ends are recorded
 	}
 }
 

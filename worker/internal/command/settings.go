@@ -123,28 +123,20 @@ func (s *Settings) directory(job string, item int) (string, error) {
 		return "", fmt.Errorf("%s is no folder", filepath.Join(base, below))
 	}
 	if existed && s.User != nil {
-		err = s.User.mayEnter(root, below)
+		err = s.User.mayEnter(root, below, info)
 	}
 	return filepath.Join(base, below), err
 }
 
 // mayEnter tells why a folder that was there is not the user's, though it is one person's alone: then it is that of a former
-// user, or another worker makes it at this moment.
-func (u *User) mayEnter(root *os.Root, folder string) error {
-	for deadline := time.Now().Add(time.Second); ; time.Sleep(5 * time.Millisecond) {
-		info, err := root.Stat(folder)
-		if err != nil {
-			return err
-		}
-		stat, is := info.Sys().(*syscall.Stat_t)
-		if !is || info.Mode().Perm()&0o077 != 0 || stat.Uid == u.credential.Uid {
-			return nil
-		}
-		if int(stat.Uid) != os.Geteuid() || time.Now().After(deadline) {
-			return fmt.Errorf("%s belongs to the user id %d, want that of script.user, %d: change its owner, or remove it",
-				filepath.Join(root.Name(), folder), stat.Uid, u.credential.Uid)
-		}
+// user.
+func (u *User) mayEnter(root *os.Root, folder string, info fs.FileInfo) error {
+	stat, is := info.Sys().(*syscall.Stat_t)
+	if !is || info.Mode().Perm()&0o077 != 0 || stat.Uid == u.credential.Uid || u.credential.Uid == 0 {
+		return nil
 	}
+	return fmt.Errorf("%s belongs to the user id %d, want that of script.user, %d: change its owner, or remove it",
+		filepath.Join(root.Name(), folder), stat.Uid, u.credential.Uid)
 }
 
 // defaultPath is where scripts find programs if this process has no PATH.
