@@ -299,6 +299,32 @@ func TestARareFireOfAnItemThatLostItsOwner(t *testing.T) {
 	}
 }
 
+// The same when nobody can give the item away for minutes, and the witness tells late.
+func TestAnItemThatHadNoOwnerForLong(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := makeUpAll(1)
+		cfg.Cron = "2,7 0/5 * * * ?"
+		witness := c.onServer(0, "witness", 0, nil, cfg)
+		a := c.onServer(1, "a", 0, nil, cfg)
+		sleepUntil(5500 * time.Millisecond)
+		a.crash(t)
+		sleepUntil(7500 * time.Millisecond)
+		stopped := cfg
+		stopped.Disabled = true
+		c.change(stopped)
+		sleepUntil(20 * time.Second)
+		c.onServer(2, "b", 0, nil, cfg)
+		witness.registry.SetLatency(300 * time.Millisecond)
+		sleepUntil(5*time.Minute + 1600*time.Millisecond)
+		c.change(cfg)
+		sleepUntil(6 * time.Minute)
+		require.Equal(t, []string{
+			"item 0 fire 2s scheduled on a", "item 0 fire 7s misfire on b", "item 0 fire 5m2s scheduled on b", "item 0 fire 5m7s scheduled on b",
+		}, c.shown())
+	})
+}
+
 // Somebody notes missed fires of an item in the moment in which its execution ends.
 func TestAnEndKeepsWhatOthersNoted(t *testing.T) {
 	t.Parallel()

@@ -8,8 +8,9 @@ import (
 )
 
 // HandoverSpan is how old a fire may be that others may still have to report as missed. It is
-// longer than it takes to give the items of a dead instance to others.
-const HandoverSpan = 2 * time.Minute
+// longer than it takes to give the items of a dead instance to others, also if the registry is away meanwhile. Who receives an
+// item waits for a moment, once, if there is such a fire.
+const HandoverSpan = time.Hour
 
 // Ticked lists the fires that the clock ticked up to a time and that are later than the last one that an
 // item ran for.
