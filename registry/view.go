@@ -204,10 +204,16 @@ func (v *View) move(next func(now Snapshot) (to Snapshot, changes []Change, move
 }
 
 // publish tells the subscribers, if there is something to tell, and then shows the state: whoever
-// waited for it finds that the subscribers know. The caller holds deliver.
+// waited for it finds that the subscribers know. A view that has ended has none, and shows nothing new. The caller holds deliver.
 func (v *View) publish(s Step) {
-	for _, sub := range v.subscribers(len(s.Changes) > 0) {
-		sub.tell(s)
+	subs, over := v.subscribers()
+	if over {
+		return
+	}
+	if len(s.Changes) > 0 {
+		for _, sub := range subs {
+			sub.tell(s)
+		}
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -215,12 +221,9 @@ func (v *View) publish(s Step) {
 	v.stir()
 }
 
-// subscribers returns whom to tell of a step, in the order in which they subscribed.
-func (v *View) subscribers(changed bool) []*subscriber {
+// subscribers returns whom to tell of a step, in the order in which they subscribed, or that the view is over.
+func (v *View) subscribers() (subs []*subscriber, over bool) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !changed || v.err != nil {
-		return nil
-	}
-	return v.subs
+	return v.subs, v.err != nil
 }

@@ -220,4 +220,6 @@ func TestViewEndsOnce(t *testing.T) {
 	require.Equal(t, 1, closed)
 	feed.Apply(9, []backend.Event{put(node("/a", "", 9))})
 	require.Equal(t, 1, told, "an ended view tells nobody")
+	require.Zero(t, v.Snapshot().Revision(), "so it shows nothing that its subscribers do not know")
+	require.ErrorIs(t, v.WaitRevision(t.Context(), 9), reason)
 }
