@@ -537,3 +537,31 @@ func TestAMarkIsTakenAwayWhileTheJobCannotBeFollowed(t *testing.T) {
 		}
 	})
 }
+
+// Others have noted missed fires of an item that runs where nobody may read that any more. Its end is recorded all the same,
+// and the job is left.
+func TestAnEndOverANoteThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.onServer(1, "a", 5*time.Millisecond, slowOnce(10*time.Second), makeUpAll(1)) // with the fire of second 5
+		sleepUntil(6500 * time.Millisecond)
+		a.registry.Deny("/orders", false)
+		c.onServer(2, "b", 0, nil, makeUpAll(1))
+		hand := c.server.Open("test")
+		text := jobtree.EncodeMisfire(jobtree.Misfire{Fires: []time.Time{bubbleStart.Add(6 * time.Second)}})
+		_, err := hand.Commit(t.Context(), registryPut(jobtree.For("orders").ItemMisfire(0), text))
+		require.NoError(t, err)
+		require.NoError(t, hand.Close(t.Context()))
+		sleepUntil(14500 * time.Millisecond)
+		before := a.registry.Stats()
+		sleepUntil(20500 * time.Millisecond)
+		require.Less(t, a.registry.Stats().CommitRequests-before.CommitRequests, 30, "it does not try without a pause")
+		sleepUntil(30500 * time.Millisecond)
+		require.Equal(t, map[string]int{"10.0.0.2@-@b": 1}, c.owners())
+		runs := c.take()
+		ended := slices.IndexFunc(runs, func(r run) bool { return r.instance == "a" && r.ended.Sub(r.began) > time.Second })
+		require.NotEqual(t, -1, ended)
+		require.Equal(t, "b", runs[len(runs)-1].instance)
+		require.Less(t, time.Since(runs[len(runs)-1].began), 2*time.Second, "the item goes on there")
+	})
+}

@@ -49,6 +49,7 @@ type Execution struct {
 
 	refusal *refusal                         // of its end; nil while nothing is to be looked into
 	late    registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
+	unnoted bool                             // what it has missed is not noted with its end, as that cannot be
 	noted   *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
 
 	progress *progress

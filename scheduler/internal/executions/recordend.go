@@ -36,6 +36,7 @@ func (x *Executions) Returned(e *Execution, at time.Time, err error) {
 type Ending struct {
 	late  int  // ends that were recorded under another session than they began under
 	again bool // some are to be tried again
+	under *room.Attachment
 }
 
 // Decide proposes to record the ends of executions whose code has returned, all in one request, each by itself. When
@@ -45,7 +46,7 @@ func (x *Executions) Decide(v room.View) (*Ending, room.Batch) {
 	if len(ended) == 0 {
 		return nil, nil
 	}
-	ending, batch := &Ending{}, make(room.Batch, 0, len(ended))
+	ending, batch := &Ending{under: v.Attached}, make(room.Batch, 0, len(ended))
 	for _, e := range ended {
 		x.end(v, e, ending, &batch)
 	}
@@ -56,7 +57,8 @@ func (x *Executions) Decide(v room.View) (*Ending, room.Batch) {
 // moment after the first. Without a session they wait for the next one, under which they are recorded late:
 // what has finished has finished, unless somebody declared it lost first.
 func (x *Executions) gathered(v room.View) (batch []*Execution) {
-	if len(x.ended) == 0 || x.endsGather && x.active > 0 {
+	pauses := x.pauses != nil && x.pauses == v.Attached && !x.abandoned
+	if len(x.ended) == 0 || pauses || x.endsGather && x.active > 0 {
 		return nil
 	}
 	x.endsGather = false
@@ -127,8 +129,8 @@ func (x *Executions) Settled(ending *Ending) {
 		x.ports.Log().InfoContext(x.ports.Life(), "recorded ends of executions that outlived their session", "items", ending.late)
 	}
 	if ending.again {
-		x.endsGather = true
-		time.AfterFunc(room.RetryAfter, func() { x.ports.Post(func() { x.endsGather = false }) })
+		x.pauses = ending.under
+		time.AfterFunc(room.RetryAfter, func() { x.ports.Post(func() { x.pauses = nil }) })
 	}
 }
 

@@ -131,6 +131,12 @@ func (x *Executions) judge(v room.View, e *Execution) (o registry.Outcome, over 
 	case f.err != nil && f.under != v.Attached:
 		e.refusal = nil // it could not be read before the session ended: the next one tries anew
 		return registry.Outcome{}, false
+	case errors.Is(f.err, registry.ErrDenied) && f.about == theMissed:
+		// What it would add to is not for these eyes. That it has ended counts for more: the item stands until then.
+		e.unnoted = true
+		return registry.Outcome{}, false
+	case errors.Is(f.err, registry.ErrDenied):
+		return f.first, true
 	case f.err != nil:
 		return registry.Outcome{Err: f.err}, true
 	case f.about == theRecord:
