@@ -47,6 +47,7 @@ type Execution struct {
 
 	cancel context.CancelCauseFunc // of its code; nil before that is called
 
+	pause   *room.Attachment                 // under which its end waits until it is tried again; nil = it does not
 	refusal *refusal                         // of its end; nil while nothing is to be looked into
 	late    registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
 	unnoted bool                             // what it has missed is not noted with its end, as that cannot be

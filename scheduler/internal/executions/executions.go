@@ -102,10 +102,9 @@ type Executions struct {
 	unheld     actor.Lookout // items that may run here though the tree shows nothing of them
 	maxRunning int           // at once; 0 = without limit
 	yields     yielding
-	listening  int              // rounds that are over while listeners are still told of them
-	endsGather bool             // the ends wait for others
-	pauses     *room.Attachment // under which ends wait until they are tried again; nil = none does
-	abandoned  bool             // nothing is waited for any more
+	listening  int  // rounds that are over while listeners are still told of them
+	endsGather bool // the ends wait for others
+	abandoned  bool // nothing is waited for any more
 }
 
 // New makes the room of a job.

@@ -34,9 +34,8 @@ func (x *Executions) Returned(e *Execution, at time.Time, err error) {
 
 // Ending is what one decision ends.
 type Ending struct {
-	late  int  // ends that were recorded under another session than they began under
-	again bool // some are to be tried again
-	under *room.Attachment
+	late  int          // ends that were recorded under another session than they began under
+	again []*Execution // whose ends are to be tried again
 }
 
 // Decide proposes to record the ends of executions whose code has returned, all in one request, each by itself. When
@@ -46,7 +45,7 @@ func (x *Executions) Decide(v room.View) (*Ending, room.Batch) {
 	if len(ended) == 0 {
 		return nil, nil
 	}
-	ending, batch := &Ending{under: v.Attached}, make(room.Batch, 0, len(ended))
+	ending, batch := &Ending{}, make(room.Batch, 0, len(ended))
 	for _, e := range ended {
 		x.end(v, e, ending, &batch)
 	}
@@ -57,8 +56,7 @@ func (x *Executions) Decide(v room.View) (*Ending, room.Batch) {
 // moment after the first. Without a session they wait for the next one, under which they are recorded late:
 // what has finished has finished, unless somebody declared it lost first.
 func (x *Executions) gathered(v room.View) (batch []*Execution) {
-	pauses := x.pauses != nil && x.pauses == v.Attached && !x.abandoned
-	if len(x.ended) == 0 || pauses || x.endsGather && x.active > 0 {
+	if len(x.ended) == 0 || x.endsGather && x.active > 0 {
 		return nil
 	}
 	x.endsGather = false
@@ -70,6 +68,8 @@ func (x *Executions) gathered(v room.View) (batch []*Execution) {
 		switch {
 		case !e.Monitored():
 			x.close(e, registry.Outcome{})
+		case e.pause != nil && e.pause == v.Attached && !x.abandoned:
+			x.ended = append(x.ended, e)
 		case v.Attached.Lasts():
 			batch = append(batch, e)
 		case x.abandoned || errors.Is(e.Under.Session.Err(), registry.ErrClosed): // no session comes any more
@@ -114,7 +114,8 @@ func (x *Executions) settle(v room.View, e *Execution, o registry.Outcome, endin
 	case v.Attached.Lasts():
 		e.refusal = nil
 		x.ports.Tell(slog.LevelWarn, "end not recorded yet, will try again", o.Err, room.KeyItem, e.Item)
-		x.ended, ending.again = append(x.ended, e), true
+		e.pause = v.Attached
+		x.ended, ending.again = append(x.ended, e), append(ending.again, e)
 	case x.abandoned:
 		x.close(e, o)
 	default:
@@ -128,9 +129,14 @@ func (x *Executions) Settled(ending *Ending) {
 	if ending.late > 0 {
 		x.ports.Log().InfoContext(x.ports.Life(), "recorded ends of executions that outlived their session", "items", ending.late)
 	}
-	if ending.again {
-		x.pauses = ending.under
-		time.AfterFunc(room.RetryAfter, func() { x.ports.Post(func() { x.pauses = nil }) })
+	if len(ending.again) > 0 { // no event may tell when they can be recorded
+		time.AfterFunc(room.RetryAfter, func() {
+			x.ports.Post(func() {
+				for _, e := range ending.again {
+					e.pause = nil
+				}
+			})
+		})
 	}
 }
 

@@ -40,8 +40,9 @@ type refusal struct {
 	about   subject          // of the last look
 	under   *room.Attachment // of the last look
 	found   map[string]registry.Node
-	err     error           // why nothing was found
-	foreign []registry.Node // that are to be removed before the end is tried again
+	err     error                            // why nothing was found
+	shown   *jobtree.Stored[jobtree.Misfire] // what the refusal itself shows to be noted; nil = nothing
+	foreign []registry.Node                  // that are to be removed before the end is tried again
 }
 
 // aboutWhat returns what a refusal of an end is about; zero if nothing that is read would change it.
@@ -77,7 +78,10 @@ func (x *Executions) lookInto(v room.View, e *Execution, o registry.Outcome) boo
 	}
 	f, under, paths := e.refusal, v.Attached, x.pathsOf(v, e, about)
 	f.looks++
-	f.about, f.under, f.foreign = about, under, nil
+	f.about, f.under, f.foreign, f.shown = about, under, nil, nil
+	if conflict := (*registry.ConflictError)(nil); about == theMissed && errors.As(o.Err, &conflict) {
+		f.shown = storedMisfire(conflict.Found)
+	}
 	x.looking++
 	x.ports.Work(func() {
 		found, err := x.read(under.Ctx, paths)
@@ -132,11 +136,12 @@ func (x *Executions) judge(v room.View, e *Execution) (o registry.Outcome, over 
 		e.refusal = nil // it could not be read before the session ended: the next one tries anew
 		return registry.Outcome{}, false
 	case errors.Is(f.err, registry.ErrDenied) && f.about == theMissed:
-		// What it would add to is not for these eyes. That it has ended counts for more: the item stands until then.
-		e.unnoted = true
+		// These eyes may not read what it would add to, and as a rule the refusal shows it. That it has ended counts for more
+		// than what it has missed: the item stands until then.
+		if e.noted = f.shown; e.noted == nil || f.looks == mostLooks {
+			e.unnoted = true
+		}
 		return registry.Outcome{}, false
-	case errors.Is(f.err, registry.ErrDenied):
-		return f.first, true
 	case f.err != nil:
 		return registry.Outcome{Err: f.err}, true
 	case f.about == theRecord:
@@ -155,9 +160,14 @@ func (x *Executions) judge(v room.View, e *Execution) (o registry.Outcome, over 
 			}
 		}
 	}
-	e.noted = &jobtree.Stored[jobtree.Misfire]{Revision: missed.Revision}
-	e.noted.Value, _ = jobtree.DecodeMisfire(missed) // what cannot be read says nothing
+	e.noted = storedMisfire(missed)
 	return registry.Outcome{}, false
+}
+
+func storedMisfire(node registry.Node) *jobtree.Stored[jobtree.Misfire] {
+	stored := &jobtree.Stored[jobtree.Misfire]{Revision: node.Revision}
+	stored.Value, _ = jobtree.DecodeMisfire(node) // what cannot be read says nothing
+	return stored
 }
 
 // judgeRecord finds out by the record of an execution's item how its end went. Nothing is over while the record still
