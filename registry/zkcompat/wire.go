@@ -21,6 +21,7 @@ import (
 const (
 	opCloseSession  = -11
 	opSync          = 9
+	opSetAuth       = 100
 	opRemoveWatches = 18
 	opAddWatch      = 106
 
@@ -68,13 +69,13 @@ func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
 	return w
 }
 
-// Write sends one frame of the client. That it could not be sent it does not say: the client would answer the request itself,
-// and may do so twice besides, as it closes, where there is room for two answers, or for one to credentials; then it hangs for
-// good. It learns from its next read that the connection has ended.
+// Write sends one frame of the client. That credentials could not be sent it does not say, nor that nothing can be on a link
+// that is over: the client would answer itself once more than there is room for, and hang for good. It learns from its next
+// read that the connection has ended.
 func (w *wire) Write(frame []byte) (int, error) {
 	w.out.Lock()
 	defer w.out.Unlock()
-	sent := len(frame)
+	length, auth := len(frame), false
 	if w.hailed && len(frame) >= 12 {
 		number := int32(binary.BigEndian.Uint32(frame[4:]))
 		switch kind := int32(binary.BigEndian.Uint32(frame[8:])); {
@@ -82,16 +83,22 @@ func (w *wire) Write(frame []byte) (int, error) {
 			w.farewell = number
 		case kind == opSync && w.syncing == 0:
 			w.syncing = number
+		case kind == opSetAuth:
+			auth = true
 		}
 	}
 	if !w.hailed {
 		frame = w.hail(frame)
 		w.hailed, w.sent = true, w.link.clock() // the server answers after this, so it may be read then
 	}
-	if _, err := w.Conn.Write(frame); err != nil {
+	n, err := w.Conn.Write(frame)
+	if err != nil {
 		_ = w.Conn.Close() // before anybody else writes: a part may have gone
 	}
-	return sent, nil
+	if err != nil && (auth || w.link.quit.Err() != nil) {
+		return length, nil
+	}
+	return n, err
 }
 
 // hail returns the client's greeting with the newest transaction that any answer showed: a server that does not know
