@@ -246,11 +246,7 @@ func (s *scene) java() bool { return s.here.Java || s.source.javaLives() }
 
 // settle is how long a side must be quiet. What is not recorded cannot be seen to run.
 func (m *mover) settle(s *scene, source bool) time.Duration {
-	recorded, java := s.target.config.Monitored(), false
-	if source {
-		recorded, java = s.source.config.Monitored(), s.java()
-	}
-	if recorded && !java {
+	if java := source && s.java(); s.side(source).config.Monitored() && !java {
 		return 0
 	}
 	return cmp.Or(m.opts.Settle, defaultSettle)
@@ -258,10 +254,7 @@ func (m *mover) settle(s *scene, source bool) time.Duration {
 
 // quietFor says in a text for how long a side must be quiet.
 func (m *mover) quietFor(s *scene, source bool) (text string) {
-	side := s.target
-	if source {
-		side = s.source
-	}
+	side := s.side(source)
 	if settle := m.settle(s, source); settle > 0 {
 		text = fmt.Sprintf(", for %v", settle)
 	}
@@ -309,9 +302,9 @@ func (m *mover) leaveClaimed(s *scene) (d deed, needed bool) {
 
 // takeLost has one side give up the executions that it has lost, and remember them for the other.
 func (m *mover) takeLost(s *scene, fromSource bool) (d deed, needed bool) {
-	side, p := s.target, s.there
+	side, p := s.side(fromSource), s.there
 	if fromSource {
-		side, p = s.source, s.here
+		p = s.here
 	}
 	tree, now := side.state.Tree(), time.Now()
 	p.Lost = maps.Clone(p.Lost)

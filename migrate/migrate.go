@@ -113,8 +113,8 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		if err == nil {
 			err = untouched("here", there)
 		}
-		if err == nil {
-			err = atHome(there)
+		if away := (*jobtree.ElsewhereError)(nil); err == nil && errors.As(there.state.Config.Err, &away) {
+			err = away // with another text in its config node, both registries would run it
 		}
 		if err == nil {
 			c.note, c.unwritable = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
@@ -201,16 +201,6 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func
 	default:
 		return j, err
 	}
-}
-
-// atHome refuses a job whose home is another registry of a federation: with another text in its config node, both would
-// run it.
-func atHome(target jobNodes) error {
-	config := target.nodes[target.state.Tree().Config()]
-	if e, away := jobtree.DecodeElsewhere(config); away {
-		return &jobtree.ElsewhereError{Path: config.Path, Elsewhere: e}
-	}
-	return nil
 }
 
 // write writes what the target lacks. After a lost answer it looks what is still lacking.

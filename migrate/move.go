@@ -137,12 +137,17 @@ type scene struct {
 	here, there    pledge // the source's and the target's
 }
 
+// side is the source's job, or else the target's.
+func (s *scene) side(source bool) *original {
+	if source {
+		return s.source
+	}
+	return s.target
+}
+
 // pledged is the revision of a side's pledge; 0 = it has none.
 func (s *scene) pledged(source bool) registry.Revision {
-	side := s.target
-	if source {
-		side = s.source
-	}
+	side := s.side(source)
 	return side.nodes[side.state.Tree().Move()].Revision
 }
 
@@ -239,7 +244,7 @@ func (m *mover) commit(ctx context.Context, writer *guarded.Writer, note *guarde
 	if d.latch == "" {
 		return writer.Commit(ctx, note, d.first, d.last)
 	}
-	bounded, cancel := m.bounded(ctx)
+	bounded, cancel := bounded(ctx, m.opts.Wait)
 	defer cancel()
 	held := false
 	err = m.source.Latch(bounded, d.latch, func(ctx context.Context) (err error) {
@@ -257,10 +262,10 @@ func (m *mover) commit(ctx context.Context, writer *guarded.Writer, note *guarde
 	return again, err
 }
 
-// bounded is the context of what is waited for.
-func (m *mover) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if m.opts.Wait > 0 {
-		return context.WithTimeout(ctx, m.opts.Wait)
+// bounded is the context of what is waited for; without patience, for as long as ctx lasts.
+func bounded(ctx context.Context, patience time.Duration) (context.Context, context.CancelFunc) {
+	if patience > 0 {
+		return context.WithTimeout(ctx, patience)
 	}
 	return context.WithCancel(ctx)
 }
@@ -337,12 +342,8 @@ var errStillBusy = errors.New("nobody knows yet whether anything runs")
 // quiet waits until it has been over for as long as settle, or again tells that there is no point in waiting. If that it is
 // over is not seen within patience, it returns errStillBusy; 0 is as long as ctx lasts.
 func quiet(ctx context.Context, side Side, root string, check func(registry.Snapshot) (over, again bool), settle, patience time.Duration) (again bool, err error) {
-	bounded := ctx
-	if patience > 0 {
-		var cancel context.CancelFunc
-		bounded, cancel = context.WithTimeoutCause(ctx, patience, errStillBusy)
-		defer cancel()
-	}
+	bounded, cancel := bounded(ctx, patience)
+	defer cancel()
 	viewing, end := context.WithCancel(ctx) // for as long as the view is looked at
 	defer end()
 	inTime := context.AfterFunc(bounded, end)
@@ -361,7 +362,7 @@ func quiet(ctx context.Context, side Side, root string, check func(registry.Snap
 			return over || again
 		})
 		if err != nil && ctx.Err() == nil && bounded.Err() != nil {
-			err = context.Cause(bounded)
+			err = errStillBusy
 		}
 		if err != nil || again || settle == 0 {
 			return again, err

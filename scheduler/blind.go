@@ -159,7 +159,7 @@ func (r *runner) views() []*registry.View {
 func (r *runner) decideBlind() {
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
-	refused := r.rounds.Executions().LookingInto() // ends, whose marks are gone, so that no leave would be taken
+	refused := r.rounds.Executions().LookingInto() // whose marks are gone, so that no leave would be taken
 	if (r.departure.leaving || r.blind.expired) && !r.blind.left && r.attached != nil && !refused {
 		r.leaveBlind()
 	}

@@ -73,8 +73,8 @@ func Failed(s *jobtree.State, p jobtree.Phase) []int {
 	return failed
 }
 
-// ranIn tells whether an execution is one of the very round, and its code was called. newest is the last request by hand of its record, which is meant
-// where the execution names none.
+// ranIn tells whether an execution is one of the very round, and its code was called. newest is the last request by hand of
+// its record, which is meant where the execution names none.
 func ranIn(newest registry.Revision, e *jobtree.Execution, key jobtree.RoundKey) bool {
 	switch {
 	case e == nil || e.Outcome == jobtree.NotStarted || e.ByHand() != key.Manual():

@@ -29,7 +29,7 @@ type news struct {
 	kind  newsKind
 	link  *link
 	epoch int               // of the connection; not of events
-	at    registry.Revision // of answers: what the server had shown by then; all events before it are in the queue before. 0 = it gave none
+	at    registry.Revision // of answers: what the server had shown by then, of which the queue has all events; 0 = it gave none
 	path  string            // of events
 	write *write
 	read  *reading

@@ -46,7 +46,7 @@ func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
 	if write, unsaved := e.progress.last(); unsaved {
 		txn.Then = append(txn.Then, write)
 	}
-	if e.unnoted || x.makesUpItself(v, e) {
+	if x.makesUpItself(v, e) {
 		return txn
 	}
 	noted := v.State.Item(e.Item).Misfire

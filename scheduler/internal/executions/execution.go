@@ -40,8 +40,7 @@ type Execution struct {
 	err      error
 	place    int  // among the round's, for its listeners
 	started  bool // its turn has come: the code is called as soon as nobody is to be waited for
-	opened   bool // Wait was closed
-	told     bool // that it started was reported
+	opened   bool // what it waits for has come
 	returned bool // the code has, or it was given up
 	yields   bool // it was told to come to an end
 
@@ -50,7 +49,6 @@ type Execution struct {
 	pause   *room.Attachment                 // under which its end waits until it is tried again; nil = it does not
 	refusal *refusal                         // of its end; nil while nothing is to be looked into
 	late    registry.Revision                // of its record, over which its end is recorded without its mark; 0 = with it
-	unnoted bool                             // what it has missed is not noted with its end, as that cannot be
 	noted   *jobtree.Stored[jobtree.Misfire] // what was found to be noted of its item when its end was refused over that
 
 	progress *progress
@@ -80,10 +78,10 @@ func (e *Execution) run() Run {
 func (x *Executions) execute(e *Execution) {
 	e.started = true
 	x.active++
-	if e.Wait == nil || e.opened {
-		x.tellStart(e)
-	}
 	run := e.run()
+	if !e.held() {
+		x.ports.Report().Item(run)
+	}
 	log := x.ports.Log()
 	called := false
 	var work context.Context
@@ -111,23 +109,24 @@ func (x *Executions) execute(e *Execution) {
 	})
 }
 
+// held tells whether the code waits for other instances. Before that is over, nobody hears that the execution started.
+func (e *Execution) held() bool { return e.Wait != nil && !e.opened }
+
 // Opened hears that what an execution waited for has come, just before Wait is closed.
 func (x *Executions) Opened(e *Execution) {
-	e.opened = true
-	if e.InCode() {
-		x.tellStart(e)
+	if e.returned {
+		return // it was given up before, and its end tells of its start
 	}
-}
-
-func (x *Executions) tellStart(e *Execution) {
-	e.told = true
-	x.ports.Report().Item(e.run())
+	e.opened = true
+	if e.started {
+		x.ports.Report().Item(e.run())
+	}
 }
 
 // GiveBack gives up an execution that waits for other instances, if somebody runs it later, and as nobody has heard of
 // it yet. Else it goes on, and the result is false.
 func (x *Executions) GiveBack(e *Execution) bool {
-	if !e.Recalled || e.opened || !e.InCode() {
+	if !e.Recalled || !e.held() || !e.InCode() {
 		return false
 	}
 	x.giveBack(e)

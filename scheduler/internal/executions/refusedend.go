@@ -26,7 +26,8 @@ const (
 	// was lost, was done. If it still has the execution running, because only the mark was taken away, the end is
 	// recorded without the mark (T5b).
 	theRecord subject = iota + 1
-	// theMissed: somebody else has noted missed fires of the item meanwhile. Those are kept.
+	// theMissed: somebody else has noted missed fires of the item meanwhile. Those are kept. The refusal shows them, so
+	// nothing is read.
 	theMissed
 	// theOwners: a foreign session holds a node that the end writes and that no session may own. A hand has replaced
 	// what was there, so the node is removed: what the end says of the item is known here.
@@ -40,9 +41,8 @@ type refusal struct {
 	about   subject          // of the last look
 	under   *room.Attachment // of the last look
 	found   map[string]registry.Node
-	err     error                            // why nothing was found
-	shown   *jobtree.Stored[jobtree.Misfire] // what the refusal itself shows to be noted; nil = nothing
-	foreign []registry.Node                  // that are to be removed before the end is tried again
+	err     error           // why nothing was found
+	foreign []registry.Node // that are to be removed before the end is tried again
 }
 
 // aboutWhat returns what a refusal of an end is about; zero if nothing that is read would change it.
@@ -67,7 +67,7 @@ func aboutWhat(v room.View, e *Execution, err error) subject {
 	}
 }
 
-// lookInto begins to read what a refusal is about. It returns false if the refusal counts as it is.
+// lookInto finds out what a refusal is about, or begins to read that. It returns false if the refusal counts as it is.
 func (x *Executions) lookInto(v room.View, e *Execution, o registry.Outcome) bool {
 	about := aboutWhat(v, e, o.Err)
 	if about == 0 || e.refusal != nil && e.refusal.looks == mostLooks {
@@ -76,19 +76,24 @@ func (x *Executions) lookInto(v room.View, e *Execution, o registry.Outcome) boo
 	if e.refusal == nil {
 		e.refusal = &refusal{first: o}
 	}
-	f, under, paths := e.refusal, v.Attached, x.pathsOf(v, e, about)
+	f, under := e.refusal, v.Attached
 	f.looks++
-	f.about, f.under, f.foreign, f.shown = about, under, nil, nil
+	f.about, f.under, f.foreign = about, under, nil
+	goOn := func() { x.ended, x.endsGather = append(x.ended, e), false } // it has waited long enough
 	if conflict := (*registry.ConflictError)(nil); about == theMissed && errors.As(o.Err, &conflict) {
-		f.shown = storedMisfire(conflict.Found)
+		e.noted = storedMisfire(conflict.Found)
+		goOn()
+		x.ports.Post(func() {})
+		return true
 	}
+	paths := x.pathsOf(v, e, about)
 	x.looking++
 	x.ports.Work(func() {
 		found, err := x.read(under.Ctx, paths)
 		x.ports.Post(func() {
 			x.looking--
 			f.found, f.err = found, err
-			x.ended, x.endsGather = append(x.ended, e), false // it has waited long enough
+			goOn()
 		})
 	})
 	return true
@@ -97,22 +102,18 @@ func (x *Executions) lookInto(v room.View, e *Execution, o registry.Outcome) boo
 // LookingInto tells whether refused ends are being looked into.
 func (x *Executions) LookingInto() bool { return x.looking > 0 }
 
-// pathsOf returns what is to be read of a subject.
+// pathsOf returns what is to be read of the record, or of the owners.
 func (x *Executions) pathsOf(v room.View, e *Execution, about subject) []string {
-	switch about {
-	case theRecord:
+	if about == theRecord {
 		return []string{v.Tree.ItemRecord(e.Item)}
-	case theOwners:
-		paths := []string{v.Tree.ItemMisfire(e.Item)}
-		for _, w := range x.endTxn(v, e).Then {
-			if w.Kind == registry.WritePut {
-				paths = append(paths, w.Path)
-			}
-		}
-		return paths
-	default:
-		return []string{v.Tree.ItemMisfire(e.Item)}
 	}
+	paths := []string{v.Tree.ItemMisfire(e.Item)}
+	for _, w := range x.endTxn(v, e).Then {
+		if w.Kind == registry.WritePut {
+			paths = append(paths, w.Path)
+		}
+	}
+	return paths
 }
 
 // read reads nodes. One that is not there is the zero node.
@@ -128,19 +129,14 @@ func (x *Executions) read(ctx context.Context, paths []string) (map[string]regis
 	return found, nil
 }
 
-// judge takes in what was read about a refusal. It returns how the end went if nothing is to be proposed for it now.
+// judge takes in what was found out about a refusal. It returns how the end went if nothing is to be proposed for it now.
 func (x *Executions) judge(v room.View, e *Execution) (o registry.Outcome, over bool) {
 	f := e.refusal
 	switch {
+	case f.about == theMissed:
+		return registry.Outcome{}, false
 	case f.err != nil && f.under != v.Attached:
 		e.refusal = nil // it could not be read before the session ended: the next one tries anew
-		return registry.Outcome{}, false
-	case errors.Is(f.err, registry.ErrDenied) && f.about == theMissed:
-		// These eyes may not read what it would add to, and as a rule the refusal shows it. That it has ended counts for more
-		// than what it has missed: the item stands until then.
-		if e.noted = f.shown; e.noted == nil || f.looks == mostLooks {
-			e.unnoted = true
-		}
 		return registry.Outcome{}, false
 	case f.err != nil:
 		return registry.Outcome{Err: f.err}, true
@@ -148,16 +144,14 @@ func (x *Executions) judge(v room.View, e *Execution) (o registry.Outcome, over 
 		return x.judgeRecord(v, e, f.found[v.Tree.ItemRecord(e.Item)])
 	}
 	missed := f.found[v.Tree.ItemMisfire(e.Item)]
-	if f.about == theOwners {
-		for _, w := range x.endTxn(v, e).Then {
-			node := f.found[w.Path]
-			if w.Kind != registry.WritePut || !node.Ephemeral() {
-				continue
-			}
-			f.foreign = append(f.foreign, node)
-			if node.Path == missed.Path {
-				missed = registry.Node{}
-			}
+	for _, w := range x.endTxn(v, e).Then {
+		node := f.found[w.Path]
+		if w.Kind != registry.WritePut || !node.Ephemeral() {
+			continue
+		}
+		f.foreign = append(f.foreign, node)
+		if node.Path == missed.Path {
+			missed = registry.Node{}
 		}
 	}
 	e.noted = storedMisfire(missed)

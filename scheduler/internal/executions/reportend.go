@@ -44,10 +44,10 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 		x.failed(e)
 	}
 	if e.started {
-		if !e.told { // it was cut off while it waited for others
-			x.tellStart(e)
-		}
 		run := e.run()
+		if e.held() { // it was cut off while it waited
+			x.ports.Report().Item(run)
+		}
 		run.Ended, run.Err, run.CutShort, run.Refused = e.ended, e.err, e.cutShort(), refused
 		x.ports.Report().Item(run)
 	}

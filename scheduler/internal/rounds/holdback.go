@@ -10,35 +10,38 @@ import (
 // Whole are the hooks for whole rounds, of which a job may have none.
 type Whole interface {
 	Open(v room.View, newest wholeround.Newest) room.Batch
+	Holds() bool
 	Gate(held wholeround.Held) *wholeround.Gate
-	Bound(gates []*wholeround.Gate, late func(*wholeround.Gate))
+	Bound(gates []*wholeround.Gate)
 	Forget(g *wholeround.Gate)
 }
 
 // holdBack makes a round's executions wait for the started hook, if the job has one.
 func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
-	if !wholeround.Together(v.Config) {
+	whole := r.ports.Whole()
+	if !whole.Holds() || !wholeround.Together(v.Config) {
 		return
 	}
 	var gates []*wholeround.Gate
-	held := make(map[*wholeround.Gate]*executions.Execution)
 	for _, e := range members {
 		if !e.Monitored() {
 			continue
 		}
-		gate := r.ports.Whole().Gate(wholeround.Held{
-			Record: e.Record, Item: e.Item, Opened: func() { r.executions.Opened(e) }, Back: func() bool { return r.executions.GiveBack(e) },
+		gate := whole.Gate(wholeround.Held{
+			Record: e.Record, Item: e.Item,
+			Opened: func() { r.executions.Opened(e) },
+			Late: func() {
+				r.ports.Log().WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
+					room.KeyItem, e.Item, room.KeyFire, e.Context.Fire)
+			},
+			Back: func() bool { return r.executions.GiveBack(e) },
 		})
 		if gate != nil {
 			// A request by hand may be answered already, and a fire that policy does not make up would be lost.
 			e.Recalled = e.Context.Source == job.Failover || e.Context.Source != job.Manual && v.Rules.On
-			e.Wait, e.Forget = gate.Open, func() { r.ports.Whole().Forget(gate) }
-			gates, held[gate] = append(gates, gate), e
+			e.Wait, e.Forget = gate.Open, func() { whole.Forget(gate) }
+			gates = append(gates, gate)
 		}
 	}
-	r.ports.Whole().Bound(gates, func(g *wholeround.Gate) {
-		e := held[g]
-		r.ports.Log().WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
-			room.KeyItem, e.Item, room.KeyFire, e.Context.Fire)
-	})
+	whole.Bound(gates)
 }

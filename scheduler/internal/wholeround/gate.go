@@ -22,6 +22,7 @@ type Held struct {
 	Record jobtree.Record
 	Item   int
 	Opened func()      // is called just before the gate opens
+	Late   func()      // is called when it has waited as long as it may
 	Back   func() bool // gives the execution back, for it is not to run, or not here, if somebody runs it later
 }
 
@@ -31,11 +32,13 @@ type wait struct {
 	gates int // that are closed
 }
 
-// Gate returns the gate at which an execution waits for the started hook; nil if there is no such hook.
+// Holds tells whether executions wait for a started hook.
+func (r *Rounds) Holds() bool {
+	return r != nil && r.listener.AllStarted != nil && r.listener.StartedWithin != 0
+}
+
+// Gate returns the gate at which an execution waits for the started hook, of which there is one; nil if it need not.
 func (r *Rounds) Gate(held Held) *Gate {
-	if r == nil || r.listener.AllStarted == nil || r.listener.StartedWithin == 0 {
-		return nil
-	}
 	g := &Gate{held: held, key: KeyOf(held.Record), Open: make(chan struct{})}
 	if g.key.IsZero() { // what a Java instance ran, for a fire that nobody knows
 		return nil
@@ -44,9 +47,8 @@ func (r *Rounds) Gate(held Held) *Gate {
 	return g
 }
 
-// Bound bounds how long the executions of one round wait. late hears of each gate that is still closed then,
-// as a message.
-func (r *Rounds) Bound(gates []*Gate, late func(*Gate)) {
+// Bound bounds how long the executions of one round wait. Those that still wait then hear of it in a message.
+func (r *Rounds) Bound(gates []*Gate) {
 	if len(gates) == 0 {
 		return
 	}
@@ -59,7 +61,7 @@ func (r *Rounds) Bound(gates []*Gate, late func(*Gate)) {
 			for _, g := range gates {
 				if _, waits := r.gates[g]; waits {
 					g.late = true
-					late(g)
+					g.held.Late()
 				}
 			}
 		})

@@ -73,6 +73,15 @@ func start(t *testing.T, cmd *exec.Cmd) {
 	require.NoError(t, err)
 }
 
+// startIn starts a command in the cgroup of an open folder.
+func startIn(t *testing.T, fd int, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: fd}
+	start(t, cmd)
+	return cmd
+}
+
 // A limit whose controller is not there is refused, and not pretended.
 func TestLimitsThatCannotBeKept(t *testing.T) {
 	t.Parallel()
@@ -91,17 +100,13 @@ func TestAllOfAGroupEnds(t *testing.T) {
 	require.NoError(t, err)
 	g, err := groups.New(Limits{})
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", "setsid sleep 600 & setsid setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600")
-	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
-	start(t, cmd)
+	cmd := startIn(t, g.FD(), "sh", "-c", "setsid sleep 600 & setsid setsid sh -c 'trap \"\" TERM; sleep 600' & sleep 600")
 	inner := filepath.Join(g.dir, "of-a-script", "of-its-child") // as what runs containers makes them
 	require.NoError(t, os.MkdirAll(inner, 0o700))
 	f, err := os.Open(inner)
 	require.NoError(t, err)
 	defer f.Close()
-	below := exec.CommandContext(t.Context(), "sleep", "600")
-	below.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(f.Fd())}
-	start(t, below)
+	below := startIn(t, int(f.Fd()), "sleep", "600")
 	require.Eventually(t, func() bool { return len(g.Processes()) >= 5 }, time.Minute, 5*time.Millisecond)
 	all := g.Processes()
 	require.NoError(t, g.Close())
@@ -128,9 +133,7 @@ func TestWhatDeadWorkersLeft(t *testing.T) {
 	f, err := os.Open(dead)
 	require.NoError(t, err)
 	defer f.Close()
-	cmd := exec.CommandContext(t.Context(), "sleep", "600")
-	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(f.Fd())}
-	start(t, cmd)
+	cmd := startIn(t, int(f.Fd()), "sleep", "600")
 	groups, err := Open(dir, Limits{})
 	require.NoError(t, err)
 	require.Error(t, cmd.Wait(), "it was killed")
@@ -232,9 +235,7 @@ func TestAGroupIsBounded(t *testing.T) {
 	}
 	g, err := groups.New(limits)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), "sh", "-c", "i=0; while [ $i -lt 20 ]; do sleep 600 & i=$((i+1)); done; wait")
-	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: g.FD()}
-	start(t, cmd)
+	cmd := startIn(t, g.FD(), "sh", "-c", "i=0; while [ $i -lt 20 ]; do sleep 600 & i=$((i+1)); done; wait")
 	require.Error(t, cmd.Wait(), "the shell cannot fork any more")
 	require.LessOrEqual(t, len(g.Processes()), 8)
 	require.NoError(t, g.Close())
