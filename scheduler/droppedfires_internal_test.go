@@ -45,7 +45,8 @@ func (timeless) ServerTime(context.Context) (time.Time, error) {
 // nobody takes turns and does not use them.
 type nobody struct{}
 
-func (nobody) Granted(admission.Urgency, int) bool { return false }
+func (nobody) Granted(admission.Grant) bool { return false }
+func (nobody) Place() *admission.Place      { return new(admission.Place) }
 
 // newCrowd starts jobs that have not fired yet.
 func newCrowd(tb testing.TB, jobs, items int, change func(*job.Config)) *crowd {

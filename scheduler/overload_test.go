@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -159,6 +160,48 @@ func TestJobsShareFairly(t *testing.T) {
 		require.Greater(t, middle, large/2)
 		require.Greater(t, large, middle/2)
 	})
+}
+
+// Jobs that are asked for twice of what the store can take, in which each has a while between its fires: those whose
+// fires are on time must not keep the others, whose fires are all missed ones by now, from running for ever.
+func TestNoJobStarves(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		policy    job.MisfirePolicy
+		processes int
+	}{
+		"made up once":    {job.MisfireOnce, 1},
+		"all made up":     {job.MisfireAll, 1},
+		"three processes": {job.MisfireOnce, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				const jobs, items = 50, 20
+				var configs []job.Config
+				for n := range jobs {
+					configs = append(configs, job.Config{
+						Name: fmt.Sprintf("job-%d", n), Cron: fmt.Sprintf("%d/5 * * * * ?", n%5), ShardingTotalCount: items, Misfire: test.policy,
+					})
+				}
+				o := c.overloadWith(test.processes, configs...)
+				c.server.SetPace(200, 10*time.Millisecond)
+				time.Sleep(30 * time.Second)
+				before := make(map[string]int)
+				for _, cfg := range configs {
+					before[cfg.Name] = o.ran(cfg.Name)
+				}
+				time.Sleep(90 * time.Second)
+				var ran []int
+				for _, cfg := range configs {
+					ran = append(ran, o.ran(cfg.Name)-before[cfg.Name])
+				}
+				slices.Sort(ran)
+				t.Log("executions of each job:", ran)
+				require.GreaterOrEqual(t, ran[0], items, "of 180, if all were served alike")
+			})
+		})
+	}
 }
 
 // What an instance beyond its capacity has missed and not yet made up is not noted with each end, but when

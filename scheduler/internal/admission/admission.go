@@ -2,6 +2,8 @@
 package admission
 
 import (
+	"cmp"
+	"container/heap"
 	"sync"
 	"time"
 )
@@ -14,12 +16,20 @@ const (
 	leastWindow = 8
 	// swift is how soon begins should be confirmed, so that what is sent is still wanted then. A registry
 	// that needs longer for anything is given twice the time that it needs at best, up to slow.
-	swift = 2 * time.Second
+	swift = time.Second
 	slow  = 4 * time.Second
-	// bestFor is for how long the best answer counts.
+	// bestFor is for how long the best answer counts. A worse one takes its place only if little was under way: what
+	// waited for much else says nothing of the registry.
 	bestFor = 30 * time.Second
 	// quantum is how many begins a job is granted before the next job's turn.
 	quantum = 16
+
+	// lateWindow is the part of the window that late begins may fill. In the registry's queue those on time pass them
+	// by, so more of them would but wait there until they are dropped, and have been decided and built for nothing.
+	lateWindow = 4
+	// lateShare is how many begins are admitted while late ones wait until one of these goes before those on time. Else,
+	// beyond capacity, items whose fires are on time would keep all others from running for ever.
+	lateShare = 4
 )
 
 // Urgency orders begins while more of them wait than the registry takes.
@@ -28,7 +38,7 @@ type Urgency int
 // The urgencies, the most urgent first.
 const (
 	OnTimeFirst Urgency = iota // of fires that are due
-	MissedLast                 // of fires that are late already; only when no other waits
+	MissedLast                 // of fires that are late already; when no other waits, and each fourth time
 	Urgencies
 )
 
@@ -36,13 +46,19 @@ const (
 // them. What is not admitted is not even built: beyond capacity, deciding about what never runs must not
 // take the time of what does. It is safe for concurrent use.
 //
+// Late begins wait for those on time, but are given one of four: none waits for ever.
+//
 // Jobs take turns, a few begins each. One that did not wait yet is served in alternation with those that
-// do, so that a job of a single item never waits for all that a job of ten thousand asks for.
+// do, so that a job of a single item never waits for all that a job of ten thousand asks for. Of those that did not wait
+// yet, the one that had its turn longest ago comes first: else, beyond capacity, it is always the same jobs whose turn
+// comes too late.
 type Admission struct {
 	mu      sync.Mutex
 	window  int
 	out     int // begins under way
 	lines   [Urgencies]jobLine
+	turns   uint64    // that jobs had so far
+	passed  int       // how many begins on time went before late ones that wait, less what those were given for it
 	changed time.Time // when the window was changed last
 	best    time.Duration
 	bestAt  time.Time
@@ -51,9 +67,21 @@ type Admission struct {
 
 // Applicant is a job that waits for turns.
 type Applicant interface {
-	// Granted tells that so many begins are admitted. It must not block. It is false if nobody is there
-	// to use them.
-	Granted(u Urgency, n int) bool
+	// Granted tells what is admitted. It must not block. It is false if nobody is there to use it.
+	Granted(g Grant) bool
+	// Place is what admission remembers of the job. It is for admission alone.
+	Place() *Place
+}
+
+// Place is when a job last made use of its turn, as a count of such turns since the process started. The zero Place is
+// that of one that never did.
+type Place uint64
+
+// Grant is begins that are admitted.
+type Grant struct {
+	Urgency Urgency
+	Begins  int
+	Ahead   bool // late ones, that go with those on time
 }
 
 // New makes one that knows nothing of the registry yet.
@@ -62,9 +90,10 @@ func New() *Admission { return &Admission{window: firstWindow} }
 // jobLine is the jobs that wait with one urgency.
 type jobLine struct {
 	wants     map[Applicant]int // begins that each waits for
-	fresh     []Applicant       // those that had no turn yet
+	fresh     places            // those that had no turn yet
 	served    []Applicant       // the others
 	freshTurn bool
+	arrivals  uint64
 }
 
 // Take admits a begin at once, or makes the job wait for its turn. What comes free is granted at once, so
@@ -72,8 +101,8 @@ type jobLine struct {
 func (a *Admission) Take(job Applicant, u Urgency) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.out < a.window {
-		a.out++
+	if a.out < a.limit(u) {
+		a.admit(Grant{Urgency: u, Begins: 1})
 		return true
 	}
 	a.lines[u].want(job)
@@ -91,7 +120,7 @@ func (a *Admission) Full() bool {
 func (a *Admission) Wait(job Applicant, u Urgency) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.out < a.window {
+	if a.out < a.limit(u) {
 		return false
 	}
 	a.lines[u].want(job)
@@ -109,36 +138,54 @@ func (a *Admission) GiveBack(n int) {
 	a.grant()
 }
 
-// Confirmed returns begins that the registry has answered, which were handed to it at a time.
-func (a *Admission) Confirmed(n int, handed, now time.Time) {
+// Handed is when begins were handed to the registry, and how many were under way then.
+type Handed struct {
+	At  time.Time
+	Out int
+}
+
+// Hand notes that begins of a job that were admitted are handed to the registry.
+func (a *Admission) Hand(job Applicant, now time.Time) Handed {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.turns++
+	*job.Place() = Place(a.turns)
+	return Handed{now, a.out}
+}
+
+// Confirmed returns begins that the registry has answered.
+func (a *Admission) Confirmed(n int, h Handed, now time.Time) {
 	if n == 0 {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.learn(handed, now)
+	a.learn(h, now)
 	a.out -= n
 	a.grant()
 }
 
 // learn fits the window to how long an answer took. Only what was handed over under the present window
-// says something of it. The caller holds mu.
-func (a *Admission) learn(handed, now time.Time) {
-	took := now.Sub(handed)
+// says something of it, and only what had a full one before it tells that there is room for more: the first ones of
+// a burst are always confirmed soon. The caller holds mu.
+func (a *Admission) learn(h Handed, now time.Time) {
+	took := now.Sub(h.At)
 	a.usual += (took - a.usual) / 8
-	if a.best == 0 || took < a.best || now.Sub(a.bestAt) > bestFor {
+	alone := h.Out <= max(leastWindow, a.window/8)
+	if a.best == 0 || took < a.best || alone && now.Sub(a.bestAt) > bestFor {
 		a.best, a.bestAt = took, now
 	}
-	if handed.Before(a.changed) {
+	if h.At.Before(a.changed) {
 		return
 	}
 	wanted := min(max(swift, 2*a.best), slow)
+	full := h.Out >= a.window || a.lines[MissedLast].waits() && h.Out >= a.limit(MissedLast)
 	switch {
-	case took > wanted && a.out > leastWindow: // else it is not they who wait for each other
-		a.window = max(leastWindow, int(float64(min(a.window, a.out))*max(0.5, float64(wanted)/float64(took))))
-	case took < wanted/8 && a.out >= a.window:
+	case took > wanted && h.Out > leastWindow: // else it is not they who wait for each other
+		a.window = max(leastWindow, int(float64(min(a.window, h.Out))*max(0.5, float64(wanted)/float64(took))))
+	case took < wanted/8 && full:
 		a.window = min(mostWindow, 2*a.window)
-	case took < wanted/2 && a.out >= a.window:
+	case took < wanted/2 && h.Out >= a.window:
 		a.window = min(mostWindow, a.window+a.window/4)
 	default:
 		return
@@ -153,28 +200,73 @@ func (a *Admission) Confirmation() time.Duration {
 	return a.usual
 }
 
-// grant hands out what is free, to the most urgent first. The caller holds mu.
+// Expected returns about how long the registry takes to confirm a begin, as Confirmation, and how long one does that is
+// admitted now, with those that are under way before it.
+func (a *Admission) Expected() (usual, now time.Duration) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.usual, time.Duration(float64(a.usual) * min(1, float64(a.out)/float64(a.window)))
+}
+
+// limit is how many begins may be under way for one more to be admitted. The caller holds mu.
+func (a *Admission) limit(u Urgency) int {
+	if u == MissedLast {
+		return min(a.window, max(leastWindow, a.window/lateWindow))
+	}
+	return a.window
+}
+
+// grant hands out what is free. The caller holds mu.
 func (a *Admission) grant() {
-	for u := range Urgencies {
-		line := &a.lines[u]
-		for a.out < a.window && len(line.wants) > 0 {
-			job := line.next()
-			// All of a turn, though the window is passed by a few: jobs that are given what has just come
-			// free decide and commit for one item at a time.
-			n := min(line.wants[job], quantum)
-			if !job.Granted(u, n) {
-				delete(line.wants, job)
-				continue
-			}
-			a.out += n
-			if line.wants[job] -= n; line.wants[job] > 0 {
-				line.served = append(line.served, job)
-			} else {
-				delete(line.wants, job)
-			}
+	for g, ok := a.next(); ok; g, ok = a.next() {
+		line := &a.lines[g.Urgency]
+		job := line.next()
+		// All of a turn, though the window is passed by a few: jobs that are given what has just come
+		// free decide and commit for one item at a time.
+		g.Begins = min(line.wants[job], quantum)
+		if !job.Granted(g) {
+			delete(line.wants, job)
+			continue
+		}
+		a.admit(g)
+		if line.wants[job] -= g.Begins; line.wants[job] > 0 {
+			line.served = append(line.served, job)
+		} else {
+			delete(line.wants, job)
 		}
 	}
 }
+
+// next returns whose turn it is: the most urgent's, but for each fourth. It is false if nobody's. The caller holds mu.
+func (a *Admission) next() (Grant, bool) {
+	onTime, late := a.lines[OnTimeFirst].waits(), a.lines[MissedLast].waits()
+	switch {
+	case late && a.passed >= lateShare-1 && a.out < a.window:
+		return Grant{Urgency: MissedLast, Ahead: true}, true
+	case onTime && a.out < a.window:
+		return Grant{Urgency: OnTimeFirst}, true
+	case late && !onTime && a.out < a.limit(MissedLast):
+		return Grant{Urgency: MissedLast}, true
+	default:
+		return Grant{}, false
+	}
+}
+
+// admit notes begins that are under way from now on. The caller holds mu.
+func (a *Admission) admit(g Grant) {
+	a.out += g.Begins
+	switch {
+	case !a.lines[MissedLast].waits():
+		a.passed = 0
+	case g.Urgency == OnTimeFirst:
+		a.passed += g.Begins
+	case g.Ahead:
+		a.passed -= g.Begins * (lateShare - 1)
+	}
+}
+
+// waits tells whether a job waits.
+func (l *jobLine) waits() bool { return len(l.wants) > 0 }
 
 // want notes that a job waits for one more begin.
 func (l *jobLine) want(job Applicant) {
@@ -182,7 +274,8 @@ func (l *jobLine) want(job Applicant) {
 		l.wants = make(map[Applicant]int)
 	}
 	if l.wants[job] == 0 {
-		l.fresh = append(l.fresh, job)
+		l.arrivals++
+		heap.Push(&l.fresh, waiter{job: job, last: *job.Place(), arrival: l.arrivals})
 	}
 	l.wants[job]++
 }
@@ -190,12 +283,45 @@ func (l *jobLine) want(job Applicant) {
 // next takes the job out whose turn it is. There is one.
 func (l *jobLine) next() Applicant {
 	l.freshTurn = !l.freshTurn
-	from := &l.served
 	if len(l.fresh) > 0 && (l.freshTurn || len(l.served) == 0) {
-		from = &l.fresh
+		return heap.Pop(&l.fresh).(waiter).job
 	}
-	job := (*from)[0]
-	(*from)[0] = nil
-	*from = (*from)[1:]
+	job := l.served[0]
+	l.served[0] = nil
+	l.served = l.served[1:]
 	return job
+}
+
+// waiter is a job that waits and had no turn yet.
+type waiter struct {
+	job     Applicant
+	last    Place
+	arrival uint64
+}
+
+// places are those that wait, the one that had its turn longest ago before the others, and of two like it the first one
+// that came.
+type places []waiter
+
+// Len implements [heap.Interface].
+func (p places) Len() int { return len(p) }
+
+// Less implements [heap.Interface].
+func (p places) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(p[i].last, p[j].last), cmp.Compare(p[i].arrival, p[j].arrival)) < 0
+}
+
+// Swap implements [heap.Interface].
+func (p places) Swap(i, j int) { p[i], p[j] = p[j], p[i] }
+
+// Push implements [heap.Interface].
+func (p *places) Push(w any) { *p = append(*p, w.(waiter)) }
+
+// Pop implements [heap.Interface].
+func (p *places) Pop() any {
+	n := len(*p) - 1
+	w := (*p)[n]
+	(*p)[n] = waiter{}
+	*p = (*p)[:n]
+	return w
 }

@@ -10,6 +10,7 @@ import (
 
 // applying is a job that notes what it is granted.
 type applying struct {
+	place   Place
 	name    string
 	granted *[]string
 	closed  bool
@@ -23,11 +24,13 @@ func (j *applying) grant(n int) {
 
 type applicantOf struct{ *applying }
 
-func (j applicantOf) Granted(_ Urgency, n int) bool {
+func (j applicantOf) Place() *Place { return &j.place }
+
+func (j applicantOf) Granted(g Grant) bool {
 	if j.closed {
 		return false
 	}
-	j.grant(n)
+	j.grant(g.Begins)
 	return true
 }
 
@@ -42,6 +45,7 @@ func TestAdmissionServesJobsInTurn(t *testing.T) {
 	require.True(t, a.Take(large, OnTimeFirst))
 	require.True(t, a.Take(large, OnTimeFirst))
 	require.False(t, a.Take(late, MissedLast))
+	require.False(t, a.Take(late, MissedLast))
 	for range 100 {
 		require.False(t, a.Take(large, OnTimeFirst))
 	}
@@ -52,56 +56,174 @@ func TestAdmissionServesJobsInTurn(t *testing.T) {
 		a.GiveBack(1)
 	}
 	require.Contains(t, granted, "small")
-	require.NotContains(t, granted, "late")
 	require.NotContains(t, granted, "closed")
 	for range 100 {
 		a.GiveBack(1)
 	}
 	require.Contains(t, granted, "late")
-	require.Len(t, granted, 102)
-	require.Equal(t, 102+2-(4*quantum+100), a.out, "all that was given back was admitted, and more")
+	require.Len(t, granted, 103)
+	require.Equal(t, 103+2-(4*quantum+100), a.out, "all that was given back was admitted, and more")
 }
+
+// nobody is a job of which nothing is asked.
+var nobody = turnTaker{log: newTurnLog()}
 
 // turnTaker is a job that notes its turns, and how many begins came with each.
 type turnTaker struct {
-	name  string
-	turns *[]string
+	name string
+	log  *turnLog
 }
 
-func (j turnTaker) Granted(_ Urgency, n int) bool {
-	*j.turns = append(*j.turns, fmt.Sprint(j.name, " ", n))
+type turnLog struct {
+	turns  []string
+	places map[string]*Place
+}
+
+func newTurnLog() *turnLog { return &turnLog{places: make(map[string]*Place)} }
+
+func (j turnTaker) Place() *Place {
+	if j.log.places[j.name] == nil {
+		j.log.places[j.name] = new(Place)
+	}
+	return j.log.places[j.name]
+}
+
+func (j turnTaker) Granted(g Grant) bool {
+	turn := fmt.Sprint(j.name, " ", g.Begins)
+	if g.Ahead {
+		turn += " ahead"
+	}
+	j.log.turns = append(j.log.turns, turn)
 	return true
 }
 
 // Who waits takes turns, a few begins each. Those that had no turn yet and those that had one alternate, so
-// that neither a large job nor many small ones hold the others up; what is late waits for all of them.
+// that neither a large job nor many small ones hold the others up.
 func TestAdmissionAlternates(t *testing.T) {
 	t.Parallel()
-	var turns []string
+	log := newTurnLog()
 	a := New()
 	a.window = 1
 	want := func(u Urgency, name string, n int) {
 		for range n {
-			require.False(t, a.Take(turnTaker{name, &turns}, u))
+			require.False(t, a.Take(turnTaker{name, log}, u))
 		}
 	}
-	require.True(t, a.Take(turnTaker{"first", &turns}, OnTimeFirst))
-	want(MissedLast, "late", 2)
+	require.True(t, a.Take(turnTaker{"first", log}, OnTimeFirst))
 	want(OnTimeFirst, "large", 3*quantum)
 	want(OnTimeFirst, "middle", 2*quantum)
 	a.GiveBack(1)
 	a.GiveBack(a.out)
 	a.GiveBack(a.out)
-	require.Equal(t, []string{"large 16", "large 16", "middle 16"}, turns)
+	require.Equal(t, []string{"large 16", "large 16", "middle 16"}, log.turns)
 	want(OnTimeFirst, "one", 1)
 	want(OnTimeFirst, "two", 1)
 	want(OnTimeFirst, "three", 1)
 	for a.out > 0 {
-		require.Less(t, len(turns), 20)
-		a.Confirmed(a.out, time.Now(), time.Now())
+		require.Less(t, len(log.turns), 20)
+		a.Confirmed(a.out, a.Hand(nobody, time.Now()), time.Now())
 	}
-	require.Equal(t, []string{"large 16", "one 1", "middle 16", "two 1", "three 1", "late 2"}, turns[3:])
-	require.True(t, a.Take(turnTaker{"last", &turns}, MissedLast), "nobody waits")
+	require.Equal(t, []string{"large 16", "one 1", "middle 16", "two 1", "three 1"}, log.turns[3:])
+	require.True(t, a.Take(turnTaker{"last", log}, MissedLast), "nobody waits")
+}
+
+// Of the jobs that wait, the one that had its turn longest ago comes first, and a turn that was of no use to it is none.
+func TestWhoHadItsTurnLongestAgoComesFirst(t *testing.T) {
+	t.Parallel()
+	log := newTurnLog()
+	job := func(name string) turnTaker { return turnTaker{name, log} }
+	a := New()
+	a.window = 1
+	require.True(t, a.Take(job("first"), OnTimeFirst))
+	for range 3 {
+		for _, name := range []string{"a", "b", "c"} {
+			require.False(t, a.Take(job(name), OnTimeFirst))
+		}
+		for range 3 {
+			a.GiveBack(1)
+			if turn := log.turns[len(log.turns)-1]; turn != "c 1" {
+				a.Hand(job(turn[:1]), time.Now())
+			}
+		}
+	}
+	require.Equal(t, []string{"a 1", "b 1", "c 1", "c 1", "a 1", "b 1", "c 1", "a 1", "b 1"}, log.turns)
+}
+
+// Late begins wait for those on time, but none waits for ever: they have one of four.
+func TestLateBeginsAreGivenOneOfFour(t *testing.T) {
+	t.Parallel()
+	const late, onTime = 1000, 10 * 1000
+	var granted []string
+	job := func(name string) applicantOf { return applicantOf{&applying{name: name, granted: &granted}} }
+	a := New()
+	a.window = 100
+	for range 100 {
+		require.True(t, a.Take(job("first"), OnTimeFirst))
+	}
+	for range late {
+		require.False(t, a.Take(job("late"), MissedLast))
+	}
+	for range onTime {
+		require.False(t, a.Take(job("on time"), OnTimeFirst))
+	}
+	given := func() (n int) {
+		for _, name := range granted {
+			if name == "late" {
+				n++
+			}
+		}
+		return n
+	}
+	for range 4000 {
+		a.GiveBack(1)
+	}
+	require.InDelta(t, 4000/lateShare, given(), 2*quantum)
+	for range 12_000 {
+		a.GiveBack(min(1, a.out))
+	}
+	require.Equal(t, late, given())
+	require.Len(t, granted, late+onTime)
+}
+
+// Begins that were admitted at once, for want of others on time, are made up for as well.
+func TestLateBeginsAreNotPassedByForEver(t *testing.T) {
+	t.Parallel()
+	log := newTurnLog()
+	a := New()
+	a.window = 100
+	for range 100 {
+		require.True(t, a.Take(turnTaker{"first", log}, OnTimeFirst))
+	}
+	require.False(t, a.Take(turnTaker{"late", log}, MissedLast))
+	for range lateShare - 1 { // each is confirmed, and another comes
+		require.Empty(t, log.turns)
+		a.GiveBack(1)
+		require.True(t, a.Take(turnTaker{"next", log}, OnTimeFirst))
+	}
+	a.GiveBack(1)
+	require.Equal(t, []string{"late 1 ahead"}, log.turns)
+}
+
+// As those on time would pass them by, no more late begins are under way than are soon confirmed, however many there are.
+func TestLateBeginsFillAPartOfTheWindow(t *testing.T) {
+	t.Parallel()
+	log := newTurnLog()
+	a := New()
+	a.window = 100
+	for range 100 / lateWindow {
+		require.True(t, a.Take(turnTaker{"late", log}, MissedLast))
+	}
+	require.False(t, a.Take(turnTaker{"late", log}, MissedLast))
+	require.True(t, a.Take(turnTaker{"on time", log}, OnTimeFirst))
+	a.GiveBack(1)
+	require.Empty(t, log.turns)
+	a.GiveBack(1)
+	require.Equal(t, []string{"late 1"}, log.turns)
+
+	require.False(t, a.Take(turnTaker{"late", log}, MissedLast))
+	now := time.Now()
+	a.Confirmed(1, a.Hand(nobody, now.Add(-time.Millisecond)), now)
+	require.Equal(t, 200, a.window, "swift answers to all that may be asked")
 }
 
 // The window follows how soon begins are confirmed, and a registry that is merely slow is no reason to
@@ -112,7 +234,7 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	answer := func(a *Admission, took time.Duration) {
 		a.out = a.window
 		now = now.Add(took)
-		a.Confirmed(1, now.Add(-took), now)
+		a.Confirmed(1, a.Hand(nobody, now.Add(-took)), now)
 	}
 	a := New()
 	for range 30 {
@@ -124,7 +246,7 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	}
 	require.Equal(t, leastWindow, a.window, "slow ones")
 	for range 30 {
-		answer(a, 1500*time.Millisecond)
+		answer(a, 700*time.Millisecond)
 	}
 	require.Equal(t, leastWindow, a.window, "neither")
 
@@ -135,8 +257,14 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	require.Equal(t, firstWindow, a.window, "it never was faster")
 
 	a = New()
+	burst := a.Hand(nobody, now) // its first begins
+	a.out = 10 * firstWindow
+	a.learn(burst, now.Add(time.Millisecond))
+	require.Equal(t, firstWindow, a.window, "these had nothing to wait for")
+
+	a = New()
 	a.out = 3
-	a.learn(now, now.Add(10*time.Second))
+	a.learn(a.Hand(nobody, now), now.Add(10*time.Second))
 	require.Equal(t, firstWindow, a.window, "a few do not wait for each other")
 	require.Positive(t, a.Confirmation())
 }
@@ -151,23 +279,24 @@ func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {
 		took        time.Duration
 		want        int
 	}{
-		"slow":                                 {window: 1000, out: 1000, took: 2500 * time.Millisecond, want: 800},
-		"slow, and the window was not full":    {window: 1000, out: 500, took: 2500 * time.Millisecond, want: 400},
-		"very slow":                            {window: 1000, out: 1000, took: time.Minute, want: 500},
-		"slow, few":                            {window: 12, out: 12, took: time.Minute, want: leastWindow},
-		"slow, of the window before":           {window: 1000, out: 1000, handed: -1, took: time.Minute, want: 1000},
-		"very swift":                           {window: 1000, out: 1000, took: 100 * time.Millisecond, want: 2000},
-		"very swift, and not full":             {window: 1000, out: 999, took: 100 * time.Millisecond, want: 1000},
-		"very swift, and large":                {window: 10_000, out: 10_000, took: 100 * time.Millisecond, want: mostWindow},
-		"swift":                                {window: 1000, out: 1000, took: 900 * time.Millisecond, want: 1250},
-		"swift, and not full":                  {window: 1000, out: 999, took: 900 * time.Millisecond, want: 1000},
-		"swift, and large":                     {window: 16_000, out: 16_000, took: 900 * time.Millisecond, want: mostWindow},
-		"neither":                              {window: 1000, out: 1000, took: 1100 * time.Millisecond, want: 1000},
-		"slow at best":                         {window: 1000, out: 1000, best: 1500 * time.Millisecond, took: 2900 * time.Millisecond, want: 1000},
-		"slower than twice the best":           {window: 1000, out: 1000, best: 1500 * time.Millisecond, took: 4 * time.Second, want: 750},
-		"too slow, however slow the best":      {window: 1000, out: 1000, best: 10 * time.Second, took: 8 * time.Second, want: 500},
-		"slow, a while after the best":         {window: 1000, out: 1000, best: time.Millisecond, handed: bestFor, took: 3 * time.Second, want: 1000},
-		"slow, a while after, but not for all": {window: 1000, out: 1000, best: time.Millisecond, handed: bestFor, took: 5 * time.Second, want: 800},
+		"slow":                              {window: 1000, out: 1000, took: 1250 * time.Millisecond, want: 800},
+		"slow, and the window was not full": {window: 1000, out: 500, took: 1250 * time.Millisecond, want: 400},
+		"very slow":                         {window: 1000, out: 1000, took: time.Minute, want: 500},
+		"slow, few":                         {window: 12, out: 12, took: time.Minute, want: leastWindow},
+		"slow, of the window before":        {window: 1000, out: 1000, handed: -1, took: time.Minute, want: 1000},
+		"very swift":                        {window: 1000, out: 1000, took: 100 * time.Millisecond, want: 2000},
+		"very swift, and not full":          {window: 1000, out: 999, took: 100 * time.Millisecond, want: 1000},
+		"very swift, and large":             {window: 10_000, out: 10_000, took: 100 * time.Millisecond, want: mostWindow},
+		"swift":                             {window: 1000, out: 1000, took: 400 * time.Millisecond, want: 1250},
+		"swift, and not full":               {window: 1000, out: 999, took: 400 * time.Millisecond, want: 1000},
+		"swift, and large":                  {window: 16_000, out: 16_000, took: 400 * time.Millisecond, want: mostWindow},
+		"neither":                           {window: 1000, out: 1000, took: 600 * time.Millisecond, want: 1000},
+		"slow at best":                      {window: 1000, out: 1000, best: 1500 * time.Millisecond, took: 2900 * time.Millisecond, want: 1000},
+		"slower than twice the best":        {window: 1000, out: 1000, best: 1500 * time.Millisecond, took: 4 * time.Second, want: 750},
+		"too slow, however slow the best":   {window: 1000, out: 1000, best: 10 * time.Second, took: 8 * time.Second, want: 500},
+		"slow, a while after the best":      {window: 1000, out: 125, handed: bestFor, took: 3 * time.Second, want: 1000},
+		"slow, a while after, behind much":  {window: 1000, out: 1000, handed: bestFor, took: 3 * time.Second, want: 500},
+		"too slow, a while after":           {window: 1000, out: 125, handed: bestFor, took: 5 * time.Second, want: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -176,7 +305,7 @@ func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {
 				a.best = time.Millisecond
 			}
 			handed := start.Add(test.handed)
-			a.learn(handed, handed.Add(test.took))
+			a.learn(a.Hand(nobody, handed), handed.Add(test.took))
 			require.Equal(t, test.want, a.window)
 			require.Equal(t, test.want != test.window, !a.changed.Equal(start))
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/requests"
@@ -24,9 +25,9 @@ type Round struct {
 	batch   room.Batch
 	begun   []*executions.Execution // that are to run
 
-	handed   time.Time // when it was decided
-	admitted int       // begins in the batch for which the items had to have their turns
-	noted    []int     // items that were looked at
+	handed   admission.Handed
+	admitted int   // begins in the batch for which the items had to have their turns
+	noted    []int // items that were looked at
 
 	newest   wholeround.Newest // of those that are to begin
 	nextFire time.Time         // of the job, after now; zero = nobody has asked
@@ -52,7 +53,9 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 			round.batch = append(opens, round.batch...)
 		}
 	}
-	round.handed = time.Now()
+	if round.admitted > 0 {
+		round.handed = r.ports.Admission().Hand(r, time.Now())
+	}
 	return round, round.batch
 }
 

@@ -20,13 +20,22 @@ type item struct {
 	triggered   registry.Revision     // the newest trigger that it ran without leaving a record
 	queued      bool                  // it waits for its turn to begin
 	dozes       bool                  // its fires are noted for all that doze; see [dozing]
-	permit      bool                  // it has its turn
+	permit      permit                // whether it has its turn
 }
+
+// permit is whether an item may begin.
+type permit uint8
+
+const (
+	noPermit permit = iota
+	permitted
+	permittedAhead // with what is on time, though what is due of it is late
+)
 
 // blank tells whether the item is as if nothing were known of it.
 func (it *item) blank() bool {
 	return it.running == nil && it.Blank() && it.wake.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
-		!it.queued && !it.dozes && !it.permit
+		!it.queued && !it.dozes && it.permit == noPermit
 }
 
 // item returns what is known of an item, from now on if nothing was.

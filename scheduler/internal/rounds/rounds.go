@@ -60,6 +60,7 @@ type Rounds struct {
 	task       string            // names them; empty until something begins
 	stale      bool              // owned must be computed anew
 	turns      *turns            // of items that wait until they may begin; nil while there are none
+	place      admission.Place   // among the jobs whose items wait
 	dozing     dozing            // those of them for which nothing but their turn can come
 	toConsider actor.Lookout     // items of which something may begin
 	claiming   bool              // a claim in a latch is under way

@@ -55,8 +55,11 @@ func (r *Rounds) admit(v room.View, round *Round, it *item) (registry.Turn, bool
 	if again := now.Add(policy.LateAfter); u == admission.MissedLast && (turn.Until.IsZero() || turn.Until.After(again)) {
 		turn.Until = again
 	}
-	if !it.permit && !r.takeTurn(it, u) {
+	if it.permit == noPermit && !r.takeTurn(it, u) {
 		return turn, false
+	}
+	if it.permit == permittedAhead {
+		turn.Rank = registry.RankWork
 	}
 	return turn, true
 }
@@ -67,7 +70,7 @@ func (r *Rounds) takeTurn(it *item, u admission.Urgency) bool {
 		return false
 	}
 	if r.ports.Admission().Take(r, u) {
-		r.have(it)
+		r.have(it, permitted)
 		return true
 	}
 	r.queue(it, u)
@@ -85,7 +88,7 @@ func (r *Rounds) queue(it *item, u admission.Urgency) {
 // could but come to the same. It does so only if nothing about the item is to be decided but that begin,
 // and only if there is no room for it.
 func (r *Rounds) queueAtOnce(v room.View, it *item) bool {
-	if it.permit || it.running != nil || it.MayBeTold() || len(it.Due.Missed) > 0 || v.Rules.TooLate(it.Due.OnTime, v.Clock.Now()) {
+	if it.permit != noPermit || it.running != nil || it.MayBeTold() || len(it.Due.Missed) > 0 || v.Rules.TooLate(it.Due.OnTime, v.Clock.Now()) {
 		return false
 	}
 	if v.Applied < it.wrote || r.ports.Peers().MaybeLost(it.number) || !plainlyIdle(v.State.Item(it.number)) || !r.ports.Admission().Wait(r, admission.OnTimeFirst) {
@@ -123,21 +126,32 @@ func (r *Rounds) makeTurns() {
 }
 
 // have notes that an item may begin.
-func (r *Rounds) have(it *item) {
-	it.permit = true
+func (r *Rounds) have(it *item, p permit) {
+	it.permit = p
 	r.makeTurns()
 	r.turns.having = append(r.turns.having, it)
 }
 
 // Granted implements [admission.Applicant].
-func (r *Rounds) Granted(u admission.Urgency, n int) bool {
-	return r.ports.Post(func() { r.useTurns(r.ports.Look(), u, n) })
+func (r *Rounds) Granted(g admission.Grant) bool {
+	return r.ports.Post(func() { r.useTurns(r.ports.Look(), g) })
+}
+
+// Place implements [admission.Applicant].
+func (r *Rounds) Place() *admission.Place { return &r.place }
+
+func permitOf(g admission.Grant) permit {
+	if g.Ahead {
+		return permittedAhead
+	}
+	return permitted
 }
 
 // useTurns gives turns to the first items that wait and still have something due.
-func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
+func (r *Rounds) useTurns(v room.View, g admission.Grant) {
 	r.makeTurns()
-	waiting, now := &r.turns.waiting[u], v.Clock.Now()
+	waiting, n, now := &r.turns.waiting[g.Urgency], g.Begins, v.Clock.Now()
+	usual, queue := r.ports.Admission().Expected()
 	for n > 0 && len(*waiting) > 0 {
 		it := r.items[(*waiting)[0]]
 		*waiting = (*waiting)[1:]
@@ -147,15 +161,16 @@ func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
 		it.queued = false
 		r.rouse(it)
 		r.expire(v, it, now, true)
+		r.passOver(v, it, now.Add(queue), usual)
 		switch {
-		case it.Due.None() || it.running != nil || it.permit:
+		case it.Due.None() || it.running != nil || it.permit != noPermit:
 			r.toConsider.Note([]int{it.number}, false)
-		case urgencyOf(it.Due) != u:
+		case urgencyOf(it.Due) != g.Urgency:
 			r.takeTurn(it, urgencyOf(it.Due))
 			r.toConsider.Note([]int{it.number}, false)
 		default:
 			n--
-			r.have(it)
+			r.have(it, permitOf(g))
 			r.toConsider.Note([]int{it.number}, false)
 		}
 	}
@@ -165,10 +180,22 @@ func (r *Rounds) useTurns(v room.View, u admission.Urgency, n int) {
 	r.ports.Admission().GiveBack(n)
 }
 
+// passOver applies the policy to a fire on time for which the turn comes too late: while its begin waited in the registry's
+// queue, it would be dropped.
+func (r *Rounds) passOver(v room.View, it *item, sent time.Time, usual time.Duration) {
+	if it.Due.OnTime.IsZero() || len(it.Due.Missed) > 0 {
+		return
+	}
+	if until := v.Rules.Until(it.Due, usual); !until.IsZero() && !sent.Before(until) {
+		it.Due = v.Rules.Miss(it.Due)
+		r.ports.Load().Drop(1)
+	}
+}
+
 // use notes that an item's turn goes with the batch.
 func (ro *Round) use(it *item) {
-	if it.permit {
-		it.permit = false
+	if it.permit != noPermit {
+		it.permit = noPermit
 		ro.admitted++
 	}
 }
@@ -180,8 +207,8 @@ func (r *Rounds) ReturnTurns() {
 	}
 	unused := 0
 	for _, it := range r.turns.having {
-		if it.permit {
-			it.permit = false
+		if it.permit != noPermit {
+			it.permit = noPermit
 			unused++
 		}
 	}
