@@ -24,9 +24,11 @@ const (
 	// quantum is how many begins a job is granted before the next job's turn.
 	quantum = 16
 
-	// lateWindow is the part of the window that late begins may fill. In the registry's queue those on time pass them
-	// by, so more of them would but wait there until they are dropped, and have been decided and built for nothing.
+	// lateWindow is the part of the window that late begins may fill if any was on time within lull. In the registry's queue
+	// those on time pass them by, so more of them would but wait there until they are dropped, and have been decided
+	// and built for nothing.
 	lateWindow = 4
+	lull       = 5 * time.Second
 	// lateShare is how many begins are admitted while late ones wait until one of these goes before those on time. Else,
 	// beyond capacity, items whose fires are on time would keep all others from running for ever.
 	lateShare = 4
@@ -59,6 +61,7 @@ type Admission struct {
 	lines   [Urgencies]jobLine
 	turns   uint64    // that jobs had so far
 	passed  int       // how many begins on time went before late ones that wait, less what those were given for it
+	onTime  time.Time // when one was admitted that is on time
 	changed time.Time // when the window was changed last
 	best    time.Duration
 	bestAt  time.Time
@@ -138,6 +141,18 @@ func (a *Admission) GiveBack(n int) {
 	a.grant()
 }
 
+// Return gives back what a job does not use of a grant.
+func (a *Admission) Return(g Grant, n int) {
+	if n == 0 {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	g.Begins = -n
+	a.admit(g)
+	a.grant()
+}
+
 // Handed is when begins were handed to the registry, and how many were under way then.
 type Handed struct {
 	At  time.Time
@@ -171,7 +186,7 @@ func (a *Admission) Confirmed(n int, h Handed, now time.Time) {
 func (a *Admission) learn(h Handed, now time.Time) {
 	took := now.Sub(h.At)
 	a.usual += (took - a.usual) / 8
-	alone := h.Out <= max(leastWindow, a.window/8)
+	alone := h.Out <= max(4*leastWindow, a.window/8)
 	if a.best == 0 || took < a.best || alone && now.Sub(a.bestAt) > bestFor {
 		a.best, a.bestAt = took, now
 	}
@@ -179,13 +194,15 @@ func (a *Admission) learn(h Handed, now time.Time) {
 		return
 	}
 	wanted := min(max(swift, 2*a.best), slow)
-	full := h.Out >= a.window || a.lines[MissedLast].waits() && h.Out >= a.limit(MissedLast)
+	queued := took - a.best
 	switch {
 	case took > wanted && h.Out > leastWindow: // else it is not they who wait for each other
 		a.window = max(leastWindow, int(float64(min(a.window, h.Out))*max(0.5, float64(wanted)/float64(took))))
-	case took < wanted/8 && full:
+	case took > wanted || h.Out < a.window:
+		return
+	case queued < wanted/8:
 		a.window = min(mostWindow, 2*a.window)
-	case took < wanted/2 && h.Out >= a.window:
+	case queued < wanted/4:
 		a.window = min(mostWindow, a.window+a.window/4)
 	default:
 		return
@@ -200,17 +217,17 @@ func (a *Admission) Confirmation() time.Duration {
 	return a.usual
 }
 
-// Expected returns about how long the registry takes to confirm a begin, as Confirmation, and how long one does that is
-// admitted now, with those that are under way before it.
-func (a *Admission) Expected() (usual, now time.Duration) {
+// Expected returns about how long the registry takes to confirm a begin, as Confirmation, and for how long one that is
+// admitted now waits until it is sent, for those that are under way before it.
+func (a *Admission) Expected() (usual, queue time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.usual, time.Duration(float64(a.usual) * min(1, float64(a.out)/float64(a.window)))
+	return a.usual, time.Duration(float64(max(0, a.usual-a.best)) * min(1, float64(a.out)/float64(a.window)))
 }
 
 // limit is how many begins may be under way for one more to be admitted. The caller holds mu.
 func (a *Admission) limit(u Urgency) int {
-	if u == MissedLast {
+	if u == MissedLast && time.Since(a.onTime) < lull {
 		return min(a.window, max(leastWindow, a.window/lateWindow))
 	}
 	return a.window
@@ -252,9 +269,12 @@ func (a *Admission) next() (Grant, bool) {
 	}
 }
 
-// admit notes begins that are under way from now on. The caller holds mu.
+// admit notes begins that are under way from now on, or fewer than none that are not. The caller holds mu.
 func (a *Admission) admit(g Grant) {
 	a.out += g.Begins
+	if g.Urgency == OnTimeFirst && g.Begins > 0 {
+		a.onTime = time.Now()
+	}
 	switch {
 	case !a.lines[MissedLast].waits():
 		a.passed = 0

@@ -160,8 +160,10 @@ func (r *Rounds) useTurns(v room.View, g admission.Grant) {
 		}
 		it.queued = false
 		r.rouse(it)
-		r.expire(v, it, now, true)
-		r.passOver(v, it, now.Add(queue), usual)
+		if v.Usable { // else there are no rules to judge by
+			r.expire(v, it, now, true)
+			r.passOver(v, it, now.Add(queue), usual)
+		}
 		switch {
 		case it.Due.None() || it.running != nil || it.permit != noPermit:
 			r.toConsider.Note([]int{it.number}, false)
@@ -177,7 +179,7 @@ func (r *Rounds) useTurns(v room.View, g admission.Grant) {
 	if len(*waiting) == 0 {
 		*waiting = nil
 	}
-	r.ports.Admission().GiveBack(n)
+	r.ports.Admission().Return(g, n)
 }
 
 // passOver applies the policy to a fire on time for which the turn comes too late: while its begin waited in the registry's
