@@ -26,6 +26,7 @@ import (
 // crowd is a scheduler whose jobs fire each second, by a clock that the test sets, and may begin nothing: all
 // that a process beyond its capacity can take is under way, and stays so.
 type crowd struct {
+	nobody nobody
 	*Scheduler
 	tb     testing.TB
 	items  int               // of all jobs
@@ -43,10 +44,10 @@ func (timeless) ServerTime(context.Context) (time.Time, error) {
 }
 
 // nobody takes turns and does not use them.
-type nobody struct{}
+type nobody struct{ place *admission.Place }
 
 func (nobody) Granted(admission.Grant) bool { return false }
-func (nobody) Place() *admission.Place      { return new(admission.Place) }
+func (n nobody) Place() *admission.Place    { return n.place }
 
 // newCrowd starts jobs that have not fired yet.
 func newCrowd(tb testing.TB, jobs, items int, change func(*job.Config)) *crowd {
@@ -60,7 +61,8 @@ func newCrowd(tb testing.TB, jobs, items int, change func(*job.Config)) *crowd {
 	c.Scheduler, err = New(timeless{reg}, WithClock(func() time.Time { return time.Unix(c.now.Load(), 0) }))
 	require.NoError(tb, err)
 	c.stopTimeout = 0
-	for c.admission.Take(nobody{}, admission.OnTimeFirst) { // until nothing is left
+	c.nobody.place = new(admission.Place)
+	for c.admission.Take(c.nobody, admission.OnTimeFirst) { // until nothing is left
 	}
 	nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
 	for n := range jobs {
@@ -193,7 +195,7 @@ func TestWhatMustWaitIsNotDecidedUpon(t *testing.T) {
 		return decisions.Load() == before
 	})
 	require.Zero(t, c.load.Counted().Begun)
-	c.admission.GiveBack(c.items)
+	c.admission.GiveBack(c.nobody, c.items)
 	c.untilQuiet(func() bool { return c.load.Counted().Begun == int64(c.items) })
 }
 

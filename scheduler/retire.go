@@ -20,6 +20,7 @@ func (s *Scheduler) dismiss(r *runner) {
 	r.box.Post(func() {
 		r.box.Close()
 		r.dismissed = true
+		r.rounds.Withdraw()
 		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
 		r.configuration.Stop()

@@ -55,17 +55,17 @@ const (
 // yet, the one that had its turn longest ago comes first: else, beyond capacity, it is always the same jobs whose turn
 // comes too late.
 type Admission struct {
-	mu      sync.Mutex
-	window  int
-	out     int // begins under way
-	lines   [Urgencies]jobLine
-	turns   uint64    // that jobs had so far
-	passed  int       // how many begins on time went before late ones that wait, less what those were given for it
-	onTime  time.Time // when one was admitted that is on time
-	changed time.Time // when the window was changed last
-	best    time.Duration
-	bestAt  time.Time
-	usual   time.Duration // how long a confirmation takes, smoothed
+	mu         sync.Mutex
+	window     int
+	out        int // begins under way
+	lines      [Urgencies]jobLine
+	turns      uint64    // that jobs had so far
+	passed     int       // how many begins on time went before late ones that wait, less what those were given for it
+	lastOnTime time.Time // when one was admitted that is on time
+	changed    time.Time // when the window was changed last
+	best       time.Duration
+	bestAt     time.Time
+	usual      time.Duration // how long a confirmation takes, smoothed
 }
 
 // Applicant is a job that waits for turns.
@@ -76,9 +76,11 @@ type Applicant interface {
 	Place() *Place
 }
 
-// Place is when a job last made use of its turn, as a count of such turns since the process started. The zero Place is
-// that of one that never did.
-type Place uint64
+// Place is what is remembered of a job. The zero Place is that of one that had no turn yet.
+type Place struct {
+	last uint64 // when it last made use of its turn, as a count of such turns since the process started
+	out  int    // its begins that are under way
+}
 
 // Grant is begins that are admitted.
 type Grant struct {
@@ -100,12 +102,12 @@ type jobLine struct {
 }
 
 // Take admits a begin at once, or makes the job wait for its turn. What comes free is granted at once, so
-// where there is room nobody waits.
+// where there is room nobody waits of that urgency.
 func (a *Admission) Take(job Applicant, u Urgency) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.out < a.limit(u) {
-		a.admit(Grant{Urgency: u, Begins: 1})
+		a.admit(job, Grant{Urgency: u, Begins: 1})
 		return true
 	}
 	a.lines[u].want(job)
@@ -130,65 +132,79 @@ func (a *Admission) Wait(job Applicant, u Urgency) bool {
 	return true
 }
 
-// GiveBack returns begins that were admitted and are not made.
-func (a *Admission) GiveBack(n int) {
+// GiveBack returns begins of a job that were admitted and are not made.
+func (a *Admission) GiveBack(job Applicant, n int) {
 	if n == 0 {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.out -= n
+	a.over(job, n)
 	a.grant()
 }
 
-// Return gives back what a job does not use of a grant.
-func (a *Admission) Return(g Grant, n int) {
+// Return gives back what a job has no use for of a grant as it gets it, and so does not count as a turn of late ones, or as one
+// that these were passed by for.
+func (a *Admission) Return(job Applicant, g Grant, n int) {
 	if n == 0 {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	g.Begins = -n
-	a.admit(g)
+	a.over(job, n)
+	a.pass(g, -n)
 	a.grant()
 }
 
-// Handed is when begins were handed to the registry, and how many were under way then.
+// Withdraw is for a job that goes. What it waits for and what it was granted is given to others.
+func (a *Admission) Withdraw(job Applicant) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for u := range a.lines {
+		delete(a.lines[u].wants, job)
+	}
+	a.over(job, job.Place().out)
+	a.grant()
+}
+
+// Handed is when begins were handed to the registry, and what was under way then.
 type Handed struct {
-	At  time.Time
-	Out int
+	At   time.Time
+	Out  int
+	Full bool // no more were admitted of this kind
+	Late bool // late ones, that wait for those on time
 }
 
-// Hand notes that begins of a job that were admitted are handed to the registry.
-func (a *Admission) Hand(job Applicant, now time.Time) Handed {
+// Hand notes that begins of a job that were admitted are handed to the registry, and whether there are late ones among
+// them that go behind those on time.
+func (a *Admission) Hand(job Applicant, late bool, now time.Time) Handed {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.turns++
-	*job.Place() = Place(a.turns)
-	return Handed{now, a.out}
+	job.Place().last = a.turns
+	return Handed{At: now, Out: a.out, Full: a.out >= a.window || late && a.out >= a.limit(MissedLast), Late: late}
 }
 
-// Confirmed returns begins that the registry has answered.
-func (a *Admission) Confirmed(n int, h Handed, now time.Time) {
+// Confirmed returns begins of a job that the registry has answered, or none of which it has if all were dropped unsent or
+// given up.
+func (a *Admission) Confirmed(job Applicant, n int, h Handed, answered bool, now time.Time) {
 	if n == 0 {
 		return
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.learn(h, now)
-	a.out -= n
+	a.learn(h, answered, now)
+	a.over(job, n)
 	a.grant()
 }
 
 // learn fits the window to how long an answer took. Only what was handed over under the present window
 // says something of it, and only what had a full one before it tells that there is room for more: the first ones of
 // a burst are always confirmed soon. The caller holds mu.
-func (a *Admission) learn(h Handed, now time.Time) {
+func (a *Admission) learn(h Handed, answered bool, now time.Time) {
 	took := now.Sub(h.At)
-	a.usual += (took - a.usual) / 8
-	alone := h.Out <= max(4*leastWindow, a.window/8)
-	if a.best == 0 || took < a.best || alone && now.Sub(a.bestAt) > bestFor {
-		a.best, a.bestAt = took, now
+	if answered {
+		a.measure(h, took, now)
 	}
 	if h.At.Before(a.changed) {
 		return
@@ -197,8 +213,12 @@ func (a *Admission) learn(h Handed, now time.Time) {
 	queued := took - a.best
 	switch {
 	case took > wanted && h.Out > leastWindow: // else it is not they who wait for each other
-		a.window = max(leastWindow, int(float64(min(a.window, h.Out))*max(0.5, float64(wanted)/float64(took))))
-	case took > wanted || h.Out < a.window:
+		from := min(a.window, h.Out)
+		if h.Late && h.Full {
+			from = a.window // of which those are only a part
+		}
+		a.window = max(leastWindow, int(float64(from)*max(0.5, float64(wanted)/float64(took))))
+	case took > wanted || !h.Full || !answered:
 		return
 	case queued < wanted/8:
 		a.window = min(mostWindow, 2*a.window)
@@ -208,6 +228,15 @@ func (a *Admission) learn(h Handed, now time.Time) {
 		return
 	}
 	a.changed = now
+}
+
+// measure notes how long an answer took. The caller holds mu.
+func (a *Admission) measure(h Handed, took time.Duration, now time.Time) {
+	a.usual += (took - a.usual) / 8
+	alone := h.Out <= max(4*leastWindow, a.window/8)
+	if a.best == 0 || took < a.best || alone && now.Sub(a.bestAt) > bestFor {
+		a.best, a.bestAt = took, now
+	}
 }
 
 // Confirmation returns about how long the registry takes to confirm a begin.
@@ -222,12 +251,13 @@ func (a *Admission) Confirmation() time.Duration {
 func (a *Admission) Expected() (usual, queue time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.usual, time.Duration(float64(max(0, a.usual-a.best)) * min(1, float64(a.out)/float64(a.window)))
+	queue = min(max(0, a.usual-a.best), swift) // a longer one is that of a moment in which the registry stood still
+	return a.usual, time.Duration(float64(queue) * min(1, float64(a.out)/float64(a.window)))
 }
 
 // limit is how many begins may be under way for one more to be admitted. The caller holds mu.
 func (a *Admission) limit(u Urgency) int {
-	if u == MissedLast && time.Since(a.onTime) < lull {
+	if u == MissedLast && time.Since(a.lastOnTime) < lull {
 		return min(a.window, max(leastWindow, a.window/lateWindow))
 	}
 	return a.window
@@ -238,6 +268,9 @@ func (a *Admission) grant() {
 	for g, ok := a.next(); ok; g, ok = a.next() {
 		line := &a.lines[g.Urgency]
 		job := line.next()
+		if line.wants[job] == 0 {
+			continue // it has withdrawn
+		}
 		// All of a turn, though the window is passed by a few: jobs that are given what has just come
 		// free decide and commit for one item at a time.
 		g.Begins = min(line.wants[job], quantum)
@@ -245,7 +278,7 @@ func (a *Admission) grant() {
 			delete(line.wants, job)
 			continue
 		}
-		a.admit(g)
+		a.admit(job, g)
 		if line.wants[job] -= g.Begins; line.wants[job] > 0 {
 			line.served = append(line.served, job)
 		} else {
@@ -269,20 +302,37 @@ func (a *Admission) next() (Grant, bool) {
 	}
 }
 
-// admit notes begins that are under way from now on, or fewer than none that are not. The caller holds mu.
-func (a *Admission) admit(g Grant) {
+// admit notes begins of a job that are under way from now on. The caller holds mu.
+func (a *Admission) admit(job Applicant, g Grant) {
 	a.out += g.Begins
-	if g.Urgency == OnTimeFirst && g.Begins > 0 {
-		a.onTime = time.Now()
+	job.Place().out += g.Begins
+	if g.Urgency == OnTimeFirst {
+		a.lastOnTime = time.Now()
 	}
+	a.pass(g, g.Begins)
+}
+
+// over notes begins of a job that are not under way any more. The caller holds mu.
+func (a *Admission) over(job Applicant, n int) {
+	place := job.Place()
+	n = min(n, place.out)
+	a.out -= n
+	place.out -= n
+}
+
+// pass counts what late ones that wait are passed by for, and what they are given for it. Of what came of a time in which none
+// waited, no more is remembered than of a few turns. The caller holds mu.
+func (a *Admission) pass(g Grant, n int) {
+	const most = quantum * lateShare
 	switch {
 	case !a.lines[MissedLast].waits():
 		a.passed = 0
 	case g.Urgency == OnTimeFirst:
-		a.passed += g.Begins
+		a.passed += n
 	case g.Ahead:
-		a.passed -= g.Begins * (lateShare - 1)
+		a.passed -= n * (lateShare - 1)
 	}
+	a.passed = max(-most, min(most, a.passed))
 }
 
 // waits tells whether a job waits.
@@ -295,7 +345,7 @@ func (l *jobLine) want(job Applicant) {
 	}
 	if l.wants[job] == 0 {
 		l.arrivals++
-		heap.Push(&l.fresh, waiter{job: job, last: *job.Place(), arrival: l.arrivals})
+		heap.Push(&l.fresh, waiter{job: job, last: job.Place().last, arrival: l.arrivals})
 	}
 	l.wants[job]++
 }
@@ -315,7 +365,7 @@ func (l *jobLine) next() Applicant {
 // waiter is a job that waits and had no turn yet.
 type waiter struct {
 	job     Applicant
-	last    Place
+	last    uint64
 	arrival uint64
 }
 

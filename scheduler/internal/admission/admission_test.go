@@ -53,20 +53,23 @@ func TestAdmissionServesJobsInTurn(t *testing.T) {
 	require.False(t, a.Take(small, OnTimeFirst))
 	require.Empty(t, granted)
 	for range 4 * quantum {
-		a.GiveBack(1)
+		a.GiveBack(anybody{}, 1)
 	}
 	require.Contains(t, granted, "small")
 	require.NotContains(t, granted, "closed")
 	for range 100 {
-		a.GiveBack(1)
+		a.GiveBack(anybody{}, 1)
 	}
 	require.Contains(t, granted, "late")
 	require.Len(t, granted, 103)
 	require.Equal(t, 103+2-(4*quantum+100), a.out, "all that was given back was admitted, and more")
 }
 
-// nobody is a job of which nothing is asked.
-var nobody = turnTaker{log: newTurnLog()}
+// anybody gives back what others were given.
+type anybody struct{}
+
+func (anybody) Granted(Grant) bool { return false }
+func (anybody) Place() *Place      { return &Place{out: 1 << 30} }
 
 // turnTaker is a job that notes its turns, and how many begins came with each.
 type turnTaker struct {
@@ -112,16 +115,16 @@ func TestAdmissionAlternates(t *testing.T) {
 	require.True(t, a.Take(turnTaker{"first", log}, OnTimeFirst))
 	want(OnTimeFirst, "large", 3*quantum)
 	want(OnTimeFirst, "middle", 2*quantum)
-	a.GiveBack(1)
-	a.GiveBack(a.out)
-	a.GiveBack(a.out)
+	a.GiveBack(anybody{}, 1)
+	a.GiveBack(anybody{}, a.out)
+	a.GiveBack(anybody{}, a.out)
 	require.Equal(t, []string{"large 16", "large 16", "middle 16"}, log.turns)
 	want(OnTimeFirst, "one", 1)
 	want(OnTimeFirst, "two", 1)
 	want(OnTimeFirst, "three", 1)
 	for a.out > 0 {
 		require.Less(t, len(log.turns), 20)
-		a.Confirmed(a.out, a.Hand(nobody, time.Now()), time.Now())
+		a.Confirmed(anybody{}, a.out, a.Hand(anybody{}, false, time.Now()), true, time.Now())
 	}
 	require.Equal(t, []string{"large 16", "one 1", "middle 16", "two 1", "three 1"}, log.turns[3:])
 	require.True(t, a.Take(turnTaker{"last", log}, MissedLast), "nobody waits")
@@ -140,13 +143,59 @@ func TestWhoHadItsTurnLongestAgoComesFirst(t *testing.T) {
 			require.False(t, a.Take(job(name), OnTimeFirst))
 		}
 		for range 3 {
-			a.GiveBack(1)
+			a.GiveBack(anybody{}, 1)
 			if turn := log.turns[len(log.turns)-1]; turn != "c 1" {
-				a.Hand(job(turn[:1]), time.Now())
+				a.Hand(job(turn[:1]), false, time.Now())
 			}
 		}
 	}
 	require.Equal(t, []string{"a 1", "b 1", "c 1", "c 1", "a 1", "b 1", "c 1", "a 1", "b 1"}, log.turns)
+}
+
+// A job that goes takes nothing with it: what it was granted is free again, and it is granted nothing more.
+func TestAJobThatGoesLeavesItsTurnsToOthers(t *testing.T) {
+	t.Parallel()
+	log := newTurnLog()
+	gone, other := turnTaker{"gone", log}, turnTaker{"other", log}
+	a := New()
+	a.window = 4
+	for range 4 {
+		require.True(t, a.Take(gone, OnTimeFirst))
+	}
+	require.False(t, a.Take(gone, OnTimeFirst))
+	require.False(t, a.Take(gone, MissedLast))
+	require.False(t, a.Take(other, OnTimeFirst))
+	a.GiveBack(gone, 1) // what is free now is for others
+	a.Withdraw(gone)
+	require.Contains(t, log.turns, "other 1")
+	a.Withdraw(gone)
+	require.Equal(t, 1, a.out, "that of the other one")
+	a.Confirmed(gone, 3, Handed{}, false, time.Now()) // an answer that comes after all
+	require.Equal(t, 1, a.out)
+}
+
+// What a job returns of a grant at once was no turn of late ones.
+func TestReturnedTurnsAreMadeUpFor(t *testing.T) {
+	t.Parallel()
+	log := newTurnLog()
+	late, onTime := turnTaker{"late", log}, turnTaker{"on time", log}
+	a := New()
+	a.window, a.passed = 8, lateShare-1
+	for range 8 {
+		require.True(t, a.Take(onTime, OnTimeFirst))
+	}
+	for range 2 {
+		require.False(t, a.Take(late, MissedLast))
+	}
+	a.passed = lateShare - 1
+	a.GiveBack(onTime, 1)
+	require.Equal(t, []string{"late 2 ahead"}, log.turns)
+	require.False(t, a.Take(late, MissedLast))
+	before := a.passed
+	a.pass(Grant{Urgency: MissedLast, Ahead: true}, 2)
+	a.Return(late, Grant{Urgency: MissedLast, Begins: 2, Ahead: true}, 2)
+	require.Equal(t, before, a.passed)
+	require.Equal(t, []string{"late 2 ahead", "late 1"}, log.turns)
 }
 
 // Late begins wait for those on time, but none waits for ever: they have one of four.
@@ -175,11 +224,11 @@ func TestLateBeginsAreGivenOneOfFour(t *testing.T) {
 		return n
 	}
 	for range 4000 {
-		a.GiveBack(1)
+		a.GiveBack(anybody{}, 1)
 	}
 	require.InDelta(t, 4000/lateShare, given(), 2*quantum)
 	for range 12_000 {
-		a.GiveBack(min(1, a.out))
+		a.GiveBack(anybody{}, min(1, a.out))
 	}
 	require.Equal(t, late, given())
 	require.Len(t, granted, late+onTime)
@@ -197,10 +246,10 @@ func TestLateBeginsAreNotPassedByForEver(t *testing.T) {
 	require.False(t, a.Take(turnTaker{"late", log}, MissedLast))
 	for range lateShare - 1 { // each is confirmed, and another comes
 		require.Empty(t, log.turns)
-		a.GiveBack(1)
+		a.GiveBack(anybody{}, 1)
 		require.True(t, a.Take(turnTaker{"next", log}, OnTimeFirst))
 	}
-	a.GiveBack(1)
+	a.GiveBack(anybody{}, 1)
 	require.Equal(t, []string{"late 1 ahead"}, log.turns)
 }
 
@@ -209,18 +258,18 @@ func TestLateBeginsFillAPartOfTheWindow(t *testing.T) {
 	t.Parallel()
 	log := newTurnLog()
 	a := New()
-	a.window, a.onTime = 100, time.Now()
+	a.window, a.lastOnTime = 100, time.Now()
 	for range 100 / lateWindow {
 		require.True(t, a.Take(turnTaker{"late", log}, MissedLast))
 	}
 	require.False(t, a.Take(turnTaker{"late", log}, MissedLast))
 	require.True(t, a.Take(turnTaker{"on time", log}, OnTimeFirst))
-	a.GiveBack(1)
+	a.GiveBack(anybody{}, 1)
 	require.Empty(t, log.turns)
-	a.GiveBack(1)
+	a.GiveBack(anybody{}, 1)
 	require.Equal(t, []string{"late 1"}, log.turns)
 
-	a.onTime = a.onTime.Add(-lull) // and none came since
+	a.lastOnTime = a.lastOnTime.Add(-lull) // and none came since
 	for range 75 {
 		require.True(t, a.Take(turnTaker{"late", log}, MissedLast))
 	}
@@ -235,7 +284,7 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	answer := func(a *Admission, took time.Duration) {
 		a.out = a.window
 		now = now.Add(took)
-		a.Confirmed(1, a.Hand(nobody, now.Add(-took)), now)
+		a.Confirmed(anybody{}, 1, a.Hand(anybody{}, false, now.Add(-took)), true, now)
 	}
 	a := New()
 	for range 30 {
@@ -258,14 +307,14 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	require.Equal(t, mostWindow, a.window, "it never was faster")
 
 	a = New()
-	burst := a.Hand(nobody, now) // its first begins
+	burst := a.Hand(anybody{}, false, now) // its first begins
 	a.out = 10 * firstWindow
-	a.learn(burst, now.Add(time.Millisecond))
+	a.learn(burst, true, now.Add(time.Millisecond))
 	require.Equal(t, firstWindow, a.window, "these had nothing to wait for")
 
 	a = New()
 	a.out = 3
-	a.learn(a.Hand(nobody, now), now.Add(10*time.Second))
+	a.learn(a.Hand(anybody{}, false, now), true, now.Add(10*time.Second))
 	require.Equal(t, firstWindow, a.window, "a few do not wait for each other")
 	require.Positive(t, a.Confirmation())
 }
@@ -278,6 +327,8 @@ func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {
 		best        time.Duration // that is known
 		handed      time.Duration // after the window was changed
 		took        time.Duration
+		late        bool // it was of late ones, while one was on time lately
+		unsent      bool // it was none
 		want        int
 	}{
 		"slow":                              {window: 1000, out: 1000, took: 1250 * time.Millisecond, want: 800},
@@ -298,16 +349,21 @@ func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {
 		"too slow, however slow the best":   {window: 1000, out: 1000, best: 10 * time.Second, took: 8 * time.Second, want: 500},
 		"slow, a while after the best":      {window: 1000, out: 125, handed: bestFor, took: 3 * time.Second, want: 1000},
 		"slow, a while after, behind much":  {window: 1000, out: 1000, handed: bestFor, took: 3 * time.Second, want: 500},
+		"swift, all that are late":          {window: 1000, out: 250, late: true, took: 100 * time.Millisecond, want: 2000},
+		"swift, some that are late":         {window: 1000, out: 249, late: true, took: 100 * time.Millisecond, want: 1000},
+		"slow, all that are late":           {window: 1000, out: 250, late: true, took: 2 * time.Second, want: 500},
+		"dropped soon":                      {window: 1000, out: 1000, unsent: true, took: time.Millisecond, want: 1000},
+		"dropped late":                      {window: 1000, out: 1000, unsent: true, took: 2 * time.Second, want: 500},
 		"too slow, a while after":           {window: 1000, out: 125, handed: bestFor, took: 5 * time.Second, want: 100},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a := &Admission{window: test.window, out: test.out, changed: start, best: test.best, bestAt: start}
+			a := &Admission{window: test.window, out: test.out, changed: start, best: test.best, bestAt: start, lastOnTime: time.Now()}
 			if test.best == 0 {
 				a.best = time.Millisecond
 			}
 			handed := start.Add(test.handed)
-			a.learn(a.Hand(nobody, handed), handed.Add(test.took))
+			a.learn(a.Hand(anybody{}, test.late, handed), !test.unsent, handed.Add(test.took))
 			require.Equal(t, test.want, a.window)
 			require.Equal(t, test.want != test.window, !a.changed.Equal(start))
 		})

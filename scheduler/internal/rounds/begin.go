@@ -26,6 +26,8 @@ type Round struct {
 	begun   []*executions.Execution // that are to run
 
 	handed   admission.Handed
+	late     bool  // there are late begins among them, that go behind those on time
+	answered bool  // the registry has confirmed one
 	admitted int   // begins in the batch for which the items had to have their turns
 	noted    []int // items that were looked at
 
@@ -54,14 +56,14 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if round.admitted > 0 {
-		round.handed = r.ports.Admission().Hand(r, time.Now())
+		round.handed = r.ports.Admission().Hand(r, round.late, time.Now())
 	}
 	return round, round.batch
 }
 
 // Settled goes on with a round when its proposals have been committed.
 func (r *Rounds) Settled(v room.View, round *Round) {
-	r.ports.Admission().Confirmed(round.admitted, round.handed, time.Now())
+	r.ports.Admission().Confirmed(r, round.admitted, round.handed, round.answered, time.Now())
 	r.ports.Load().Begin(len(round.begun))
 	r.runRound(v, round)
 	for _, n := range round.noted {
@@ -198,11 +200,13 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	madeUp := makesUp(node, record)
 	txn := r.beginTxn(v, it, node, record, madeUp, guards)
 	txn.Turn = turn
+	round.late = round.late || turn.Rank == registry.RankBacklog
 	round.use(it)
 	if round.batch == nil { // as a rule all that are looked at begin, or none
 		round.batch = make(room.Batch, 0, min(len(round.noted), roomAtFirst))
 	}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
+		round.answered = true
 		r.began(v, round, it, under, record, o.Revision)
 		it.Settled()
 		it.running.MadeUp = madeUp

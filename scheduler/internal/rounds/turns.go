@@ -137,6 +137,9 @@ func (r *Rounds) Granted(g admission.Grant) bool {
 	return r.ports.Post(func() { r.useTurns(r.ports.Look(), g) })
 }
 
+// Withdraw gives up the turns of all items, and what they wait for. The job goes.
+func (r *Rounds) Withdraw() { r.ports.Admission().Withdraw(r) }
+
 // Place implements [admission.Applicant].
 func (r *Rounds) Place() *admission.Place { return &r.place }
 
@@ -179,11 +182,11 @@ func (r *Rounds) useTurns(v room.View, g admission.Grant) {
 	if len(*waiting) == 0 {
 		*waiting = nil
 	}
-	r.ports.Admission().Return(g, n)
+	r.ports.Admission().Return(r, g, n)
 }
 
-// passOver applies the policy to a fire on time for which the turn comes too late: while its begin waited in the registry's
-// queue, it would be dropped.
+// passOver applies the policy to a fire on time for which the turn comes too late: its begin would still wait in the
+// registry's queue when it makes no sense any more.
 func (r *Rounds) passOver(v room.View, it *item, sent time.Time, usual time.Duration) {
 	if it.Due.OnTime.IsZero() || len(it.Due.Missed) > 0 {
 		return
@@ -218,7 +221,7 @@ func (r *Rounds) ReturnTurns() {
 	if r.turns.empty() {
 		r.turns = nil
 	}
-	r.ports.Admission().GiveBack(unused)
+	r.ports.Admission().GiveBack(r, unused)
 }
 
 // notSent marks an item to be looked at again whose begin the registry did not send in time.
