@@ -19,8 +19,11 @@ const (
 	swift = time.Second
 	slow  = 4 * time.Second
 	// bestFor is for how long the best answer counts. A worse one takes its place only if little was under way: what
-	// waited for much else says nothing of the registry.
-	bestFor = 30 * time.Second
+	// waited for much else says nothing of the registry. Under a small window that is never so, so the next best answer
+	// is then asked for: by probes, before which what is under way comes to its end.
+	bestFor     = 30 * time.Second
+	smallWindow = 4 * leastWindow
+	probes      = leastWindow / 2
 	// quantum is how many begins a job is granted before the next job's turn.
 	quantum = 16
 
@@ -118,7 +121,7 @@ func (a *Admission) Take(job Applicant, u Urgency) bool {
 func (a *Admission) Full() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.out >= a.window
+	return a.out >= a.open()
 }
 
 // Wait makes the job wait for its turn, unless a begin could be admitted at once.
@@ -132,7 +135,7 @@ func (a *Admission) Wait(job Applicant, u Urgency) bool {
 	return true
 }
 
-// GiveBack returns begins of a job that were admitted and are not made.
+// GiveBack returns begins of a job that were admitted and are not made. They were the job's turn all the same.
 func (a *Admission) GiveBack(job Applicant, n int) {
 	if n == 0 {
 		return
@@ -143,9 +146,9 @@ func (a *Admission) GiveBack(job Applicant, n int) {
 	a.grant()
 }
 
-// Return gives back what a job has no use for of a grant as it gets it, and so does not count as a turn of late ones, or as one
-// that these were passed by for.
-func (a *Admission) Return(job Applicant, g Grant, n int) {
+// Decline is GiveBack of what a job has no use for as it gets a grant: as if it had been granted less. It counts neither as a
+// turn of late ones, nor as one that these were passed by for.
+func (a *Admission) Decline(job Applicant, g Grant, n int) {
 	if n == 0 {
 		return
 	}
@@ -233,21 +236,14 @@ func (a *Admission) learn(h Handed, answered bool, now time.Time) {
 // measure notes how long an answer took. The caller holds mu.
 func (a *Admission) measure(h Handed, took time.Duration, now time.Time) {
 	a.usual += (took - a.usual) / 8
-	alone := h.Out <= max(4*leastWindow, a.window/8)
+	alone := h.Out <= max(probes, a.window/8)
 	if a.best == 0 || took < a.best || alone && now.Sub(a.bestAt) > bestFor {
 		a.best, a.bestAt = took, now
 	}
 }
 
-// Confirmation returns about how long the registry takes to confirm a begin.
-func (a *Admission) Confirmation() time.Duration {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.usual
-}
-
-// Expected returns about how long the registry takes to confirm a begin, as Confirmation, and for how long one that is
-// admitted now waits until it is sent, for those that are under way before it.
+// Expected returns about how long the registry takes to confirm a begin, and for how long one that is admitted now waits
+// until it is sent, for those that are under way before it.
 func (a *Admission) Expected() (usual, queue time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -257,10 +253,24 @@ func (a *Admission) Expected() (usual, queue time.Duration) {
 
 // limit is how many begins may be under way for one more to be admitted. The caller holds mu.
 func (a *Admission) limit(u Urgency) int {
+	open := a.open()
 	if u == MissedLast && time.Since(a.lastOnTime) < lull {
-		return min(a.window, max(leastWindow, a.window/lateWindow))
+		return min(open, max(leastWindow, a.window/lateWindow))
+	}
+	return open
+}
+
+// open is how many begins may be under way for one more of the most urgent ones. The caller holds mu.
+func (a *Admission) open() int {
+	if a.probing() {
+		return probes
 	}
 	return a.window
+}
+
+// probing tells whether begins are to show what the registry takes at best. The caller holds mu.
+func (a *Admission) probing() bool {
+	return a.window <= smallWindow && a.best != 0 && time.Since(a.bestAt) > bestFor
 }
 
 // grant hands out what is free. The caller holds mu.
@@ -272,8 +282,8 @@ func (a *Admission) grant() {
 			continue // it has withdrawn
 		}
 		// All of a turn, though the window is passed by a few: jobs that are given what has just come
-		// free decide and commit for one item at a time.
-		g.Begins = min(line.wants[job], quantum)
+		// free decide and commit for one item at a time. Under a small window a few are many.
+		g.Begins = min(line.wants[job], quantum, a.open())
 		if !job.Granted(g) {
 			delete(line.wants, job)
 			continue
@@ -291,9 +301,9 @@ func (a *Admission) grant() {
 func (a *Admission) next() (Grant, bool) {
 	onTime, late := a.lines[OnTimeFirst].waits(), a.lines[MissedLast].waits()
 	switch {
-	case late && a.passed >= lateShare-1 && a.out < a.window:
+	case late && a.passed >= lateShare-1 && a.out < a.open():
 		return Grant{Urgency: MissedLast, Ahead: true}, true
-	case onTime && a.out < a.window:
+	case onTime && a.out < a.open():
 		return Grant{Urgency: OnTimeFirst}, true
 	case late && !onTime && a.out < a.limit(MissedLast):
 		return Grant{Urgency: MissedLast}, true

@@ -3,6 +3,7 @@ package admission
 import (
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -106,16 +107,18 @@ func TestAdmissionAlternates(t *testing.T) {
 	t.Parallel()
 	log := newTurnLog()
 	a := New()
-	a.window = 1
+	a.window = quantum
 	want := func(u Urgency, name string, n int) {
 		for range n {
 			require.False(t, a.Take(turnTaker{name, log}, u))
 		}
 	}
-	require.True(t, a.Take(turnTaker{"first", log}, OnTimeFirst))
+	for range quantum {
+		require.True(t, a.Take(turnTaker{"first", log}, OnTimeFirst))
+	}
 	want(OnTimeFirst, "large", 3*quantum)
 	want(OnTimeFirst, "middle", 2*quantum)
-	a.GiveBack(anybody{}, 1)
+	a.GiveBack(anybody{}, a.out)
 	a.GiveBack(anybody{}, a.out)
 	a.GiveBack(anybody{}, a.out)
 	require.Equal(t, []string{"large 16", "large 16", "middle 16"}, log.turns)
@@ -193,7 +196,7 @@ func TestReturnedTurnsAreMadeUpFor(t *testing.T) {
 	require.False(t, a.Take(late, MissedLast))
 	before := a.passed
 	a.pass(Grant{Urgency: MissedLast, Ahead: true}, 2)
-	a.Return(late, Grant{Urgency: MissedLast, Begins: 2, Ahead: true}, 2)
+	a.Decline(late, Grant{Urgency: MissedLast, Begins: 2, Ahead: true}, 2)
 	require.Equal(t, before, a.passed)
 	require.Equal(t, []string{"late 2 ahead", "late 1"}, log.turns)
 }
@@ -280,11 +283,16 @@ func TestLateBeginsFillAPartOfTheWindow(t *testing.T) {
 // ask less of it.
 func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, theWindowFollowsTheRegistry)
+}
+
+func theWindowFollowsTheRegistry(t *testing.T) {
 	now := time.Now()
 	answer := func(a *Admission, took time.Duration) {
-		a.out = a.window
-		now = now.Add(took)
-		a.Confirmed(anybody{}, 1, a.Hand(anybody{}, false, now.Add(-took)), true, now)
+		a.out = a.open()
+		h := a.Hand(anybody{}, false, time.Now())
+		time.Sleep(took)
+		a.Confirmed(anybody{}, 1, h, true, time.Now())
 	}
 	a := New()
 	for range 30 {
@@ -299,6 +307,14 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 		answer(a, 700*time.Millisecond)
 	}
 	require.Equal(t, mostWindow, a.window, "it takes that long for anything")
+	queued := func() { // each takes a while, and waits for all before it
+		for range 60 {
+			answer(a, time.Duration(a.open())*150*time.Millisecond)
+		}
+	}
+	queued()
+	require.Equal(t, leastWindow, a.window, "one after the other")
+	require.Less(t, a.best, time.Second, "which what waited for others does not tell")
 
 	a = New()
 	for range 30 {
@@ -316,7 +332,8 @@ func TestTheWindowFollowsTheRegistry(t *testing.T) {
 	a.out = 3
 	a.learn(a.Hand(anybody{}, false, now), true, now.Add(10*time.Second))
 	require.Equal(t, firstWindow, a.window, "a few do not wait for each other")
-	require.Positive(t, a.Confirmation())
+	usual, _ := a.Expected()
+	require.Positive(t, usual)
 }
 
 func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {

@@ -38,15 +38,15 @@ var ranks = [admission.Urgencies]registry.Rank{admission.OnTimeFirst: registry.R
 func (r *Rounds) admit(v room.View, round *Round, it *item) (registry.Turn, bool) {
 	u, now := urgencyOf(it.Due), time.Now()
 	turn := registry.Turn{Rank: ranks[u], Share: r.ports.Job()}
-	if until := v.Rules.Until(it.Due, r.ports.Admission().Confirmation()); !until.IsZero() {
+	usual, _ := r.ports.Admission().Expected()
+	if until := v.Rules.Until(it.Due, usual); !until.IsZero() {
 		left := until.Sub(round.now)
 		if left <= 0 {
 			if !it.Due.OnTime.IsZero() { // as a missed one it may begin all the same
 				r.toConsider.Note([]int{it.number}, false)
 				r.ports.Post(func() {})
-				r.ports.Load().Drop(1)
 			}
-			it.Due = v.Rules.Miss(it.Due)
+			r.miss(it, v.Rules.Miss(it.Due))
 			return turn, false
 		}
 		turn.Until = now.Add(left) // by the monotonic clock
@@ -182,7 +182,7 @@ func (r *Rounds) useTurns(v room.View, g admission.Grant) {
 	if len(*waiting) == 0 {
 		*waiting = nil
 	}
-	r.ports.Admission().Return(r, g, n)
+	r.ports.Admission().Decline(r, g, n)
 }
 
 // passOver applies the policy to a fire on time for which the turn comes too late: its begin would still wait in the
@@ -192,9 +192,16 @@ func (r *Rounds) passOver(v room.View, it *item, sent time.Time, usual time.Dura
 		return
 	}
 	if until := v.Rules.Until(it.Due, usual); !until.IsZero() && !sent.Before(until) {
-		it.Due = v.Rules.Miss(it.Due)
+		r.miss(it, v.Rules.Miss(it.Due))
+	}
+}
+
+// miss sets what is due of an item by now, and counts a fire that was on time before and is not any more.
+func (r *Rounds) miss(it *item, due policy.Due) {
+	if !it.Due.OnTime.IsZero() && due.OnTime.IsZero() {
 		r.ports.Load().Drop(1)
 	}
+	it.Due = due
 }
 
 // use notes that an item's turn goes with the batch.
@@ -234,9 +241,9 @@ func (r *Rounds) notSent(v room.View, it *item) {
 // expire applies the policy to what is due of an item. It counts what came too late because the item had to wait
 // for its turn.
 func (r *Rounds) expire(v room.View, it *item, now time.Time, waited bool) {
-	before := it.Due
-	it.Due = v.Rules.Expire(before, now)
-	if waited && !before.OnTime.IsZero() && it.Due.OnTime.IsZero() {
-		r.ports.Load().Drop(1)
+	due := v.Rules.Expire(it.Due, now)
+	if waited {
+		r.miss(it, due)
 	}
+	it.Due = due
 }
