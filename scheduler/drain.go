@@ -81,7 +81,9 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 			a.Handlers = append(a.Handlers, fmt.Sprintf("%s (%d failures)", r.name, working+queued))
 		}
 		if !r.departure.isDrained() {
-			a.Ask(r.name, func(answer func([]int)) bool { return r.box.Post(func() { answer(r.inCode()) }) })
+			a.Ask(r.name, func(answer func(items []int, waits bool)) bool {
+				return r.box.Post(func() { answer(r.inCode(), s.handovers.waitsFor(&r.handover)) })
+			})
 		}
 	}
 	return a

@@ -11,13 +11,25 @@ import (
 // take over at once: what still runs here is marked as running, and stays so until its end. Where only the instance
 // shows that it runs, the instance stays until then, see [runner.mustStay].
 func (r *runner) leave() {
-	if r.attached != nil && r.applied >= r.needed {
-		// The others need to know what was missed before they begin anything.
-		if told := r.noteMissed() || r.rounds.TryNoting(); told && (!r.departure.left || r.look().Registered()) {
-			r.commitLeave()
-		}
+	if r.attached != nil && r.applied >= r.needed && !r.s.handovers.waitsFor(&r.handover) {
+		r.handOver()
 	}
 	r.closeDrained()
+}
+
+// handOver tells the others what was missed, which they need to know before they begin anything, and then that this
+// instance has left, if it is this job's turn.
+func (r *runner) handOver() {
+	notes, over := r.rounds.Note(r.look(), r.departure.left)
+	if !r.s.handovers.take(&r.handover, len(notes)+1) {
+		return
+	}
+	defer r.s.handovers.giveBack(&r.handover)
+	r.commit(notes)
+	told := over || !r.rounds.HasToNote() || r.rounds.TryNoting()
+	if told && (!r.departure.left || r.look().Registered()) {
+		r.commitLeave()
+	}
 }
 
 // closeDrained closes drained if the job was left and nothing of it runs any more.

@@ -35,7 +35,9 @@ type Scheduler struct {
 	repeats *repeats.Log
 	// together commits for all jobs what many come to at the same time.
 	together togetherness
-	runs     *repeats.Log // of the lines of ofRuns
+	// handovers bounds how many jobs tell the registry at a time that they are left.
+	handovers handovers
+	runs      *repeats.Log // of the lines of ofRuns
 	// observer stands for all.
 	observer *observers
 

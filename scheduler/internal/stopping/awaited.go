@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -24,6 +25,7 @@ type Awaited struct {
 type itemsOf struct {
 	job   string
 	items []int
+	waits bool
 }
 
 // NewAwaited makes one for so many runners.
@@ -31,27 +33,23 @@ func NewAwaited(runners int) *Awaited {
 	return &Awaited{runners: make(map[string]bool), answers: make(chan itemsOf, runners)}
 }
 
-// Ask asks a job's runner which items run. post hands it the question, and tells whether it takes it; the
-// runner answers once, when it comes to it.
-func (a *Awaited) Ask(job string, post func(answer func(items []int)) bool) {
-	if post(func(items []int) { a.answers <- itemsOf{job, items} }) {
+// Ask asks a job's runner which items run, and whether it waits for its turn at the registry. post hands it
+// the question, and tells whether it takes it; the runner answers once, when it comes to it.
+func (a *Awaited) Ask(job string, post func(answer func(items []int, waits bool)) bool) {
+	if post(func(items []int, waits bool) { a.answers <- itemsOf{job, items, waits} }) {
 		a.runners[job] = true
 	}
 }
 
-// Tell logs what is waited for, and says nothing if it is nothing. Jobs whose runners do not answer wait for
-// the registry. It returns at the latest when over is closed or after half a last moment.
+// Tell logs what is waited for, and says nothing if it is nothing. Jobs whose runners do not answer wait for the
+// registry, too. It returns at the latest when over is closed or after half a last moment.
 func (a *Awaited) Tell(log *slog.Logger, level slog.Level, message string, over <-chan struct{}) {
-	items := a.collect(over)
-	silent := make([]string, 0, len(a.runners))
-	for name := range a.runners {
-		silent = append(silent, name)
-	}
+	items, registry := a.collect(over)
 	attrs := []any{slog.Time("until", a.Until)}
 	for _, waits := range []struct {
 		key   string
 		names []string
-	}{{"items", items}, {"listeners", a.Listeners}, {"handlers", a.Handlers}, {"observers", a.Observers}, {"registry", silent}} {
+	}{{"items", items}, {"listeners", a.Listeners}, {"handlers", a.Handlers}, {"observers", a.Observers}, {"registry", registry}} {
 		if len(waits.names) > 0 {
 			slices.Sort(waits.names)
 			attrs = append(attrs, slog.String(waits.key, list(waits.names)))
@@ -62,24 +60,27 @@ func (a *Awaited) Tell(log *slog.Logger, level slog.Level, message string, over 
 	}
 }
 
-// collect waits for the answers of the runners, and leaves those that gave none.
-func (a *Awaited) collect(over <-chan struct{}) (items []string) {
+// collect waits for the answers of the runners. It returns what runs, and the jobs that wait for the registry.
+func (a *Awaited) collect(over <-chan struct{}) (items, registry []string) {
 	timer := time.NewTimer(LastWords / 2)
 	defer timer.Stop()
 	for len(a.runners) > 0 {
 		select {
 		case answer := <-a.answers:
 			delete(a.runners, answer.job)
-			if len(answer.items) > 0 {
+			switch {
+			case len(answer.items) > 0:
 				items = append(items, fmt.Sprintf("%s %v", answer.job, answer.items))
+			case answer.waits:
+				registry = append(registry, answer.job)
 			}
 		case <-timer.C:
-			return items
+			return items, slices.AppendSeq(registry, maps.Keys(a.runners))
 		case <-over:
-			a.runners = nil
+			return items, registry
 		}
 	}
-	return items
+	return items, registry
 }
 
 // namesToLog is how many names one log record lists.

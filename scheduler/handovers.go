@@ -1,0 +1,95 @@
+package scheduler
+
+import "sync"
+
+// mostHandedOver is how many transactions of jobs that are left may be under way at a time. It is as many as keep a
+// registry busy, and no more: a stop has thousands of them, in a deep overload tens of thousands, as most items have
+// missed fires to be noted. While a job waits for its turn it goes on to record the ends of what still runs, which would
+// otherwise stand behind all of that, and the stop timeout does not wait.
+const mostHandedOver = 512
+
+// handovers lets jobs that are left tell the registry so, a few at a time. It is safe for concurrent use.
+type handovers struct {
+	mu       sync.Mutex
+	underWay int             // transactions
+	waiting  []*handoverTurn // in the order in which they came, some of which have been withdrawn
+}
+
+// handoverTurn is a job's turn. All but wake belongs to the handovers.
+type handoverTurn struct {
+	wake  func() // is called when it is this job's turn; it must not block
+	size  int    // transactions
+	waits bool
+	has   bool
+}
+
+// take tells whether it is a job's turn to commit about so many transactions. If not, the job waits, and its wake is
+// called in time. Who has the turn gives it back.
+func (h *handovers) take(t *handoverTurn, size int) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case t.has, t.waits:
+	case len(h.waiting) == 0 && h.room(size):
+		t.size = size
+		h.grant(t)
+	default:
+		t.size, t.waits = size, true
+		h.waiting = append(h.waiting, t)
+	}
+	return t.has
+}
+
+// waitsFor tells whether a job waits for its turn.
+func (h *handovers) waitsFor(t *handoverTurn) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return t.waits
+}
+
+// giveBack ends a job's turn, if it has one.
+func (h *handovers) giveBack(t *handoverTurn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if t.has {
+		h.end(t)
+		h.grantNext()
+	}
+}
+
+// end notes that a job has its turn no more. The caller holds mu.
+func (h *handovers) end(t *handoverTurn) {
+	if t.has {
+		t.has = false
+		h.underWay -= t.size
+	}
+}
+
+// grantNext gives their turns to those that fit in. The caller holds mu.
+func (h *handovers) grantNext() {
+	for len(h.waiting) > 0 && (!h.waiting[0].waits || h.room(h.waiting[0].size)) {
+		next := h.waiting[0]
+		h.waiting[0], h.waiting = nil, h.waiting[1:]
+		if next.waits {
+			h.grant(next)
+			next.wake()
+		}
+	}
+}
+
+// withdraw ends a job's turn, and its wait for one.
+func (h *handovers) withdraw(t *handoverTurn) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t.waits = false
+	h.end(t)
+	h.grantNext() // who stood behind it
+}
+
+// room tells whether so many transactions fit in. A job that has more than fit goes alone. The caller holds mu.
+func (h *handovers) room(size int) bool { return h.underWay == 0 || h.underWay+size <= mostHandedOver }
+
+func (h *handovers) grant(t *handoverTurn) {
+	t.waits, t.has = false, true
+	h.underWay += t.size
+}

@@ -1,0 +1,57 @@
+package scheduler
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestJobsHandOverInTurn(t *testing.T) {
+	t.Parallel()
+	var h handovers
+	var woken []string
+	turns := make(map[string]*handoverTurn)
+	take := func(name string, size int) bool {
+		if turns[name] == nil {
+			turns[name] = &handoverTurn{wake: func() { woken = append(woken, name) }}
+		}
+		return h.take(turns[name], size)
+	}
+	require.True(t, take("huge", 10*mostHandedOver), "alone, any job may")
+	require.True(t, take("huge", 1), "it has its turn")
+	require.False(t, take("a", mostHandedOver-1))
+	require.False(t, take("b", 1))
+	require.False(t, take("gone", 1))
+	require.False(t, take("c", 1))
+	require.False(t, take("a", mostHandedOver-1), "nobody waits twice")
+	require.True(t, h.waitsFor(turns["a"]))
+	h.withdraw(turns["gone"])
+	require.Empty(t, woken)
+
+	h.giveBack(turns["huge"])
+	h.giveBack(turns["huge"]) // once is enough
+	require.Equal(t, []string{"a", "b"}, woken)
+	require.False(t, h.waitsFor(turns["a"]))
+	require.True(t, take("a", 1))
+	require.False(t, take("c", 1))
+
+	h.withdraw(turns["b"]) // which had its turn and went
+	require.Equal(t, []string{"a", "b", "c"}, woken)
+	h.giveBack(turns["a"])
+	h.giveBack(turns["c"])
+	require.Zero(t, h.underWay)
+	require.Empty(t, h.waiting)
+}
+
+// Who comes later and is small goes behind those that wait: else a large job would wait for all others.
+func TestALargeJobHandsOverInItsTurn(t *testing.T) {
+	t.Parallel()
+	var h handovers
+	first, large, small := &handoverTurn{}, &handoverTurn{wake: func() {}}, &handoverTurn{wake: func() {}}
+	require.True(t, h.take(first, 1))
+	require.False(t, h.take(large, mostHandedOver))
+	require.False(t, h.take(small, 1))
+	h.giveBack(first)
+	require.True(t, large.has)
+	require.True(t, h.waitsFor(small))
+}
