@@ -82,7 +82,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 		}
 		if !r.departure.isDrained() {
 			a.Ask(r.name, func(answer func(items []int, waits bool)) bool {
-				return r.box.Post(func() { answer(r.inCode(), s.handovers.waitsFor(&r.handover)) })
+				return r.box.Post(func() { answer(r.inCode(), s.handovers.waitsFor(&r.handover) || r.rounds.ToNote() > 0) })
 			})
 		}
 	}
@@ -175,7 +175,7 @@ func (s *Scheduler) closeRunners() {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	return r.rounds.Busy() || r.whole.Busy() || r.rounds.HasToNote() && r.attached != nil
+	return r.rounds.Busy() || r.whole.Busy() || r.rounds.ToNote() > 0 && r.attached != nil
 }
 
 // abandon ends what runs here as interrupted, though its code may go on, and names it.

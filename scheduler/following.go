@@ -132,7 +132,7 @@ func (r *runner) follow() {
 	switch narrow, again := c.Narrow(); {
 	case again > 0:
 		r.alarm.Set(again)
-	case narrow && v.Settled() && !r.rounds.HasToNote():
+	case narrow && v.Settled() && r.rounds.ToNote() == 0:
 		r.narrow(v)
 	}
 }

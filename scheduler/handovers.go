@@ -5,7 +5,8 @@ import "sync"
 // mostHandedOver is how many transactions of jobs that are left may be under way at a time. It is as many as keep a
 // registry busy, and no more: a stop has thousands of them, in a deep overload tens of thousands, as most items have
 // missed fires to be noted. While a job waits for its turn it goes on to record the ends of what still runs, which would
-// otherwise stand behind all of that, and the stop timeout does not wait.
+// otherwise stand behind all of that, and the stop timeout does not wait. Jobs that only a resharding, a wrong clock or
+// a lost view takes items from need no turn: their ends may wait, as the process goes on.
 const mostHandedOver = 512
 
 // handovers lets jobs that are left tell the registry so, a few at a time. It is safe for concurrent use.
@@ -15,10 +16,13 @@ type handovers struct {
 	waiting  []*handoverTurn // in the order in which they came, some of which have been withdrawn
 }
 
-// handoverTurn is a job's turn. All but wake belongs to the handovers.
+// handoverTurn is a job's turn.
 type handoverTurn struct {
 	wake  func() // is called when it is this job's turn; it must not block
-	size  int    // transactions
+	heard bool   // the job was told so; for the job alone
+
+	// For the handovers alone.
+	size  int // transactions
 	waits bool
 	has   bool
 }
@@ -86,7 +90,7 @@ func (h *handovers) withdraw(t *handoverTurn) {
 	h.grantNext() // who stood behind it
 }
 
-// room tells whether so many transactions fit in. A job that has more than fit goes alone. The caller holds mu.
+// room tells whether so many transactions fit in. The caller holds mu.
 func (h *handovers) room(size int) bool { return h.underWay == 0 || h.underWay+size <= mostHandedOver }
 
 func (h *handovers) grant(t *handoverTurn) {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // leave takes this instance out of the job, and says so when nothing of it runs any more. Others
@@ -18,19 +19,31 @@ func (r *runner) leave() {
 }
 
 // handOver tells the others what was missed, which they need to know before they begin anything, and then that this
-// instance has left, if it is this job's turn.
+// instance has left, if it is this job's turn. A job that has many notes makes some of them at a time, and ends go
+// between.
 func (r *runner) handOver() {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
-	if !r.s.handovers.take(&r.handover, len(notes)+1) {
+	some := notes[:min(len(notes), mostNotes)]
+	leave, _ := r.proposeLeave()
+	if size := len(some) + len(leave); size > 0 && !r.s.handovers.take(&r.handover, size) {
 		return
 	}
 	defer r.s.handovers.giveBack(&r.handover)
-	r.commit(notes)
-	told := over || !r.rounds.HasToNote() || r.rounds.TryNoting()
+	before := r.rounds.ToNote()
+	r.commit(some)
+	left := r.rounds.ToNote()
+	if len(some) < len(notes) && left < before {
+		r.box.Post(func() {})
+		return
+	}
+	told := over || left == 0 || r.rounds.TryNoting()
 	if told && (!r.departure.left || r.look().Registered()) {
 		r.commitLeave()
 	}
 }
+
+// mostNotes is how many notes of a job that is left are under way at a time.
+const mostNotes = mostHandedOver / 2
 
 // closeDrained closes drained if the job was left and nothing of it runs any more.
 func (r *runner) closeDrained() {
@@ -51,18 +64,24 @@ func (r *runner) closeDrained() {
 // leader, in one transaction. While the instance has to stay, it hands over all else. What a former session still has goes,
 // too: nobody else would take it away while the registry keeps that.
 func (r *runner) commitLeave() {
-	if r.mustStay() && !r.rounds.Executions().Abandoned() {
-		r.commit(append(r.membership.RemoveFormer(r.look()), r.membership.HandOver(r.look())...))
-		return
-	}
-	batch := r.membership.Leave(r.look(), r.marks())
-	if batch == nil {
+	batch, stays := r.proposeLeave()
+	switch {
+	case stays:
+	case batch == nil:
 		r.departure.handedOver(!r.leadership.Electing()) // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
-	} else if r.leads() && len(r.lost.Decide(r.look(), r.rounds.RunningHere)) == 0 { // as in lead; else the next one looks
+	case r.leads() && len(r.lost.Decide(r.look(), r.rounds.RunningHere)) == 0: // as in lead; else the next one looks
 		r.leadership.Bequeath(r.look(), &batch[0])
 	}
 	r.commit(batch)
+}
+
+// proposeLeave proposes to leave, or to hand over all else if the instance stays; nothing if that was done.
+func (r *runner) proposeLeave() (batch room.Batch, stays bool) {
+	if r.mustStay() && !r.rounds.Executions().Abandoned() {
+		return append(r.membership.RemoveFormer(r.look()), r.membership.HandOver(r.look())...), true
+	}
+	return r.membership.Leave(r.look(), r.marks()), false
 }
 
 // mustStay tells whether this instance is all that shows that something that runs here, under the present session, is

@@ -51,7 +51,7 @@ func (r *runner) endRefused(e *executions.Execution, why error) {
 func (r *runner) noteMissed() bool {
 	batch, over := r.rounds.Note(r.look(), r.departure.left)
 	r.commit(batch)
-	return over || !r.rounds.HasToNote()
+	return over || r.rounds.ToNote() == 0
 }
 
 // claimAbandoned claims lost executions of items that may be another's.

@@ -101,7 +101,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobO
 	r.failures.Bounds = &s.failures
 	r.box.Of = acting{r}
 	r.entry = fires.NewEntry(actor.NewLull(&r.box, actor.Notes[fires.Tick](acting{r})).Post)
-	r.handover.wake = func() { r.box.Post(func() {}) }
+	r.handover.wake = func() { r.box.Post(func() { r.handover.heard = true }) }
 	r.alarm.Ring = func() { r.box.Post(r.alarm.Rang) }
 	return r
 }
@@ -120,8 +120,9 @@ func (a acting) After() {
 	a.r.decide()
 	a.r.follow()
 	a.r.rounds.ReturnTurns()
-	if a.r.departure.leaving {
-		a.r.s.handovers.giveBack(&a.r.handover) // that came when it could not be used
+	if a.r.handover.heard {
+		a.r.handover.heard = false
+		a.r.s.handovers.giveBack(&a.r.handover) // if it could not be used
 	}
 }
 

@@ -35,7 +35,7 @@ type Scheduler struct {
 	repeats *repeats.Log
 	// together commits for all jobs what many come to at the same time.
 	together togetherness
-	// handovers bounds how many jobs tell the registry at a time that they are left.
+	// handovers bounds how much jobs that are left have to tell the registry at a time.
 	handovers handovers
 	runs      *repeats.Log // of the lines of ofRuns
 	// observer stands for all.

@@ -19,8 +19,8 @@ const (
 	swift = time.Second
 	slow  = 4 * time.Second
 	// bestFor is for how long the best answer counts. A worse one takes its place only if little was under way: what
-	// waited for much else says nothing of the registry. Under a small window that is never so, so the next best answer
-	// is then asked for: by probes, before which what is under way comes to its end.
+	// waited for much else says nothing of the registry. Under a small window that may never be so, so the next best
+	// answer is then asked for: by probes, before which what is under way comes to its end.
 	bestFor     = 30 * time.Second
 	smallWindow = 4 * leastWindow
 	probes      = leastWindow / 2
@@ -135,7 +135,7 @@ func (a *Admission) Wait(job Applicant, u Urgency) bool {
 	return true
 }
 
-// GiveBack returns begins of a job that were admitted and are not made. They were the job's turn all the same.
+// GiveBack returns begins of a job that were admitted and are not made. Late ones had their share by them all the same.
 func (a *Admission) GiveBack(job Applicant, n int) {
 	if n == 0 {
 		return
@@ -185,7 +185,8 @@ func (a *Admission) Hand(job Applicant, late bool, now time.Time) Handed {
 	defer a.mu.Unlock()
 	a.turns++
 	job.Place().last = a.turns
-	return Handed{At: now, Out: a.out, Full: a.out >= a.window || late && a.out >= a.limit(MissedLast), Late: late}
+	full := a.out >= a.window || late && !a.probing() && a.out >= a.limit(MissedLast)
+	return Handed{At: now, Out: a.out, Full: full, Late: late}
 }
 
 // Confirmed returns begins of a job that the registry has answered, or none of which it has if all were dropped unsent or
@@ -284,6 +285,9 @@ func (a *Admission) grant() {
 		// All of a turn, though the window is passed by a few: jobs that are given what has just come
 		// free decide and commit for one item at a time. Under a small window a few are many.
 		g.Begins = min(line.wants[job], quantum, a.open())
+		if a.probing() {
+			g.Begins = min(g.Begins, probes-a.out)
+		}
 		if !job.Granted(g) {
 			delete(line.wants, job)
 			continue

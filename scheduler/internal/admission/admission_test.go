@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -334,6 +335,39 @@ func theWindowFollowsTheRegistry(t *testing.T) {
 	require.Equal(t, firstWindow, a.window, "a few do not wait for each other")
 	usual, _ := a.Expected()
 	require.Positive(t, usual)
+}
+
+// Jobs of three items each keep a small window full: what the registry takes at best is found out all the same.
+func TestProbesComeToTheirTurn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		log := newTurnLog()
+		a := New()
+		a.window, a.best, a.bestAt = leastWindow, time.Millisecond, time.Now()
+		for range 2 * 3 {
+			require.True(t, a.Take(turnTaker{"first", log}, OnTimeFirst))
+		}
+		log.turns = []string{"first 3", "first 3"}
+		for n := range 100 {
+			for range 3 {
+				a.lines[OnTimeFirst].want(turnTaker{fmt.Sprint("job-", n), log})
+			}
+		}
+		underWay := []Handed{a.Hand(anybody{}, false, time.Now()), a.Hand(anybody{}, false, time.Now())}
+		time.Sleep(2 * bestFor)
+		for n := range 20 {
+			for len(underWay) < len(log.turns)-n {
+				underWay = append(underWay, a.Hand(anybody{}, false, time.Now()))
+			}
+			time.Sleep(100 * time.Millisecond)
+			var begins int
+			_, err := fmt.Sscanf(log.turns[n], "%s %d", new(string), &begins)
+			require.NoError(t, err)
+			a.Confirmed(turnTaker{strings.Fields(log.turns[n])[0], log}, begins, underWay[0], true, time.Now())
+			underWay = underWay[1:]
+		}
+		require.GreaterOrEqual(t, a.best, 100*time.Millisecond)
+	})
 }
 
 func TestWhatAnAnswerSaysOfTheWindow(t *testing.T) {

@@ -90,8 +90,8 @@ func (f *Fires) Try() (tooMany bool) {
 // GiveUp forgets what is to be noted.
 func (f *Fires) GiveUp() { f.parting, f.vouching.told = nil, nil }
 
-// HasToNote tells whether there are fires to be noted.
-func (f *Fires) HasToNote() bool { return len(f.parting)+len(f.vouching.told) > 0 }
+// ToNote is of how many items there are fires to be noted.
+func (f *Fires) ToNote() int { return len(f.parting) + len(f.vouching.told) }
 
 // note proposes to note what is due of an item, unless the registry knows. As the record is as it
 // was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the

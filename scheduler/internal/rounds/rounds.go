@@ -183,17 +183,17 @@ func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
 	}
 }
 
-// HasToNote tells whether there are fires to be noted, NoteAgain counts the tries anew, TryNoting counts a try of an
+// ToNote is of how many items there are fires to be noted, NoteAgain counts the tries anew, TryNoting counts a try of an
 // instance that leaves, and StopNoting gives it up; see missed.Fires.
-func (r *Rounds) HasToNote() bool { return r.missed.HasToNote() }
+func (r *Rounds) ToNote() int { return r.missed.ToNote() }
 
-// NoteAgain is explained at [Rounds.HasToNote].
+// NoteAgain is explained at [Rounds.ToNote].
 func (r *Rounds) NoteAgain() { r.missed.TryAgain() }
 
-// TryNoting is explained at [Rounds.HasToNote].
+// TryNoting is explained at [Rounds.ToNote].
 func (r *Rounds) TryNoting() (tooMany bool) { return r.missed.Try() }
 
-// StopNoting is explained at [Rounds.HasToNote].
+// StopNoting is explained at [Rounds.ToNote].
 func (r *Rounds) StopNoting() { r.missed.GiveUp() }
 
 // Executions are those of this process.

@@ -33,7 +33,7 @@ func NewAwaited(runners int) *Awaited {
 	return &Awaited{runners: make(map[string]bool), answers: make(chan itemsOf, runners)}
 }
 
-// Ask asks a job's runner which items run, and whether it waits for its turn at the registry. post hands it
+// Ask asks a job's runner which items run, and whether it still has something to tell the registry. post hands it
 // the question, and tells whether it takes it; the runner answers once, when it comes to it.
 func (a *Awaited) Ask(job string, post func(answer func(items []int, waits bool)) bool) {
 	if post(func(items []int, waits bool) { a.answers <- itemsOf{job, items, waits} }) {
