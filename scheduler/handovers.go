@@ -44,8 +44,11 @@ func (h *handovers) take(t *handoverTurn, size int) bool {
 	return t.has
 }
 
-// waitsFor tells whether a job waits for its turn.
+// waitsFor tells whether a job waits for its turn. nil is that of a job that is not left.
 func (h *handovers) waitsFor(t *handoverTurn) bool {
+	if t == nil {
+		return false
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return t.waits
@@ -81,8 +84,11 @@ func (h *handovers) grantNext() {
 	}
 }
 
-// withdraw ends a job's turn, and its wait for one.
+// withdraw ends a job's turn, and its wait for one. nil is that of a job that never came so far.
 func (h *handovers) withdraw(t *handoverTurn) {
+	if t == nil {
+		return
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t.waits = false

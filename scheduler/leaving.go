@@ -12,7 +12,12 @@ import (
 // take over at once: what still runs here is marked as running, and stays so until its end. Where only the instance
 // shows that it runs, the instance stays until then, see [runner.mustStay].
 func (r *runner) leave() {
-	if r.attached != nil && r.applied >= r.needed && !r.s.handovers.waitsFor(&r.handover) {
+	if r.handover == nil {
+		turn := &handoverTurn{}
+		turn.wake = func() { r.box.Post(func() { turn.heard = true }) }
+		r.handover = turn
+	}
+	if r.attached != nil && r.applied >= r.needed && !r.s.handovers.waitsFor(r.handover) {
 		r.handOver()
 	}
 	r.closeDrained()
@@ -25,10 +30,10 @@ func (r *runner) handOver() {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
 	some := notes[:min(len(notes), mostNotes)]
 	leave, _ := r.proposeLeave()
-	if size := len(some) + len(leave); size > 0 && !r.s.handovers.take(&r.handover, size) {
+	if size := len(some) + len(leave); size > 0 && !r.s.handovers.take(r.handover, size) {
 		return
 	}
-	defer r.s.handovers.giveBack(&r.handover)
+	defer r.s.handovers.giveBack(r.handover)
 	before := r.rounds.ToNote()
 	r.commit(some)
 	left := r.rounds.ToNote()

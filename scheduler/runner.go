@@ -67,8 +67,8 @@ type runner struct {
 	told       tellings
 	seen       room.View // what the rooms were shown last
 	departure  departure
-	handover   handoverTurn
-	scope      scope // what it follows
+	handover   *handoverTurn // once it leaves
+	scope      scope         // what it follows
 
 	// Its rooms.
 	configuration *configuration.Configuration
@@ -101,7 +101,6 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobO
 	r.failures.Bounds = &s.failures
 	r.box.Of = acting{r}
 	r.entry = fires.NewEntry(actor.NewLull(&r.box, actor.Notes[fires.Tick](acting{r})).Post)
-	r.handover.wake = func() { r.box.Post(func() { r.handover.heard = true }) }
 	r.alarm.Ring = func() { r.box.Post(r.alarm.Rang) }
 	return r
 }
@@ -120,9 +119,9 @@ func (a acting) After() {
 	a.r.decide()
 	a.r.follow()
 	a.r.rounds.ReturnTurns()
-	if a.r.handover.heard {
-		a.r.handover.heard = false
-		a.r.s.handovers.giveBack(&a.r.handover) // if it could not be used
+	if turn := a.r.handover; turn != nil && turn.heard {
+		turn.heard = false
+		a.r.s.handovers.giveBack(turn) // if it could not be used
 	}
 }
 
