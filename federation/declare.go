@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
@@ -44,7 +45,7 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 	}
 	f.mu.Unlock()
 	if known {
-		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, scheduler.ErrDeclared)
+		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), scheduler.ErrDeclared)
 	}
 	err := cfg.ValidateAt(time.Now())
 	if handler == nil {
@@ -57,7 +58,7 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 	case err == nil:
 	case ctx.Err() != nil || !passes(err) || f.isClosing():
 		j.forget()
-		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), err)
 	default:
 		f.wake()
 	}

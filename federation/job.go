@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
@@ -198,7 +199,7 @@ func (f *Federation) Job(name string) (*Job, error) {
 			return f.data(m, handle), nil
 		}
 	}
-	return nil, fmt.Errorf("job %q: %w", name, scheduler.ErrUnknownJob)
+	return nil, fmt.Errorf("job %q: %w", texts.Shorten(name), scheduler.ErrUnknownJob)
 }
 
 // data returns the handle of a job that a scheduler runs as data.

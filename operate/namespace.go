@@ -13,6 +13,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -39,7 +40,7 @@ func ReadNamespace(ctx context.Context, from registry.Reader, now time.Time) (*N
 func ReadJob(ctx context.Context, from registry.Reader, name string, now time.Time) (*Namespace, error) {
 	nodes, revision, err := from.List(ctx, jobtree.For(name).Root())
 	if err != nil {
-		return nil, fmt.Errorf("read job %q: %w", name, err)
+		return nil, fmt.Errorf("read job %q: %w", texts.Shorten(name), err)
 	}
 	return NewNamespace(nodes, revision, now, MayHoldJava(from)), nil
 }

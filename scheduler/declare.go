@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/elasticron/elasticron/internal/inforce"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
@@ -30,7 +31,7 @@ import (
 func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) (*Job, error) {
 	r, err := s.add(ctx, cfg, handler, opts)
 	if err != nil {
-		return nil, fmt.Errorf("declare job %q: %w", cfg.Name, err)
+		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), err)
 	}
 	return &Job{s, r}, nil
 }

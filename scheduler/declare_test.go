@@ -325,6 +325,7 @@ func TestErrorsOfDeclarationsAreBounded(t *testing.T) {
 	t.Parallel()
 	huge := strings.Repeat("x", 1_000_000)
 	for name, change := range map[string]func(*job.Config){
+		"name":          func(c *job.Config) { c.Name = huge + "/" },
 		"strategy":      func(c *job.Config) { c.ShardingStrategy = huge },
 		"error handler": func(c *job.Config) { c.ErrorHandler = huge },
 		"executor":      func(c *job.Config) { c.ExecutorServiceHandler = huge },

@@ -36,7 +36,7 @@ func (s *Scheduler) Job(name string) (*Job, error) {
 	defer s.mu.Unlock()
 	r := s.runners[name]
 	if r == nil {
-		return nil, fmt.Errorf("job %q: %w", name, ErrUnknownJob)
+		return nil, fmt.Errorf("job %q: %w", texts.Shorten(name), ErrUnknownJob)
 	}
 	return &Job{s, r}, nil
 }

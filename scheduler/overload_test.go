@@ -245,7 +245,10 @@ func TestOverloadIsTold(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		o := c.overload(2000, 1, func(cfg *job.Config) { cfg.Cron = "0-19 * * * * ?" })
+		sleepUntil(10 * time.Second)
+		require.True(t, o.instances[0].Health(t.Context()).Load.Overloaded)
 		sleepUntil(58 * time.Second)
+		require.False(t, o.instances[0].Health(t.Context()).Load.Overloaded)
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		var seconds float64

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -33,12 +34,22 @@ func TestWhatOperatorsChangeIsTold(t *testing.T) {
 		require.Contains(t, log.line("server disabled"), "server=10.0.0.1")
 		commit(registry.Put("/orders/servers/10.0.0.1", ""))
 		require.Contains(t, log.line("server enabled"), "server=10.0.0.1")
+		orders, err := a.Job("orders")
+		require.NoError(t, err)
+		disable := func(disabled bool) {
+			require.NoError(t, orders.Update(t.Context(), func(c *job.Config) error { c.Disabled = disabled; return nil }))
+			time.Sleep(2 * time.Second)
+		}
+		disable(true)
+		require.Contains(t, log.line("job disabled, nothing of it begins on any server"), "job=orders")
+		disable(false)
+		require.Contains(t, log.line("job enabled"), "job=orders")
 		commit(registry.Delete("/orders/instances/" + fullID("a")))
 		require.NotEmpty(t, log.line("joined again"))
 		a.registry.Expire()
 		time.Sleep(20 * time.Second)
 		require.Equal(t, 2, log.count(`msg="joined again"`))
-		for _, once := range []string{"items disabled", "items enabled", "server disabled", "server enabled", "msg=joined"} {
+		for _, once := range []string{"items disabled", "items enabled", "job disabled", "job enabled", "server disabled", "server enabled", "msg=joined"} {
 			require.Equal(t, 1, log.count(once), once)
 		}
 		require.NoError(t, hand.Close(t.Context()))

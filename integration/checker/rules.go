@@ -34,8 +34,8 @@ type Rules struct {
 	Grace time.Duration
 }
 
-// DefaultRules returns the bounds that are promised, for sessions of five seconds and the default
-// stop timeout.
+// DefaultRules returns the bounds that are promised, for sessions of five seconds and a stop timeout of half a
+// minute.
 func DefaultRules() Rules {
 	return Rules{
 		TTL: 5 * time.Second, Detect: 500 * time.Millisecond, Settle: time.Second, Handover: 2 * time.Second,
