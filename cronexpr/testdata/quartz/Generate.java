@@ -42,6 +42,22 @@ public final class Generate {
             out.println(zone + "\t" + expression + "\t" + start + "\t" + fires);
         }
         shortMonths(out);
+        midnightGap(out);
+    }
+
+    /** The gap of Dhaka in 2009, from 23:00 on 19 June, ends at midnight: as no other of the drawn zones has it. */
+    private static void midnightGap(PrintStream out) throws Exception {
+        String zone = "Asia/Dhaka";
+        String[] expressions = {
+            "0 0 * * * ?", "0 0/15 * * * ?", "0 30 9 * * ?", "0 0 0 * * ?", "0 30 23 * * ?", "0 0 0/6 * * ?",
+            "0 0 12 20 6 ?", "0 0 12 ? * SAT", "0 59 23 * * ?", "0 0 0,12 19-21 6 ?",
+        };
+        for (String expression : expressions) {
+            for (String start : new String[] {"06-18T12:00", "06-19T10:00", "06-19T16:59", "06-19T17:00", "06-20T01:00", "06-20T17:00"}) {
+                long second = Instant.parse("2009-" + start + ":00Z").getEpochSecond() - 1;
+                out.println(zone + "\t" + expression + "\t" + second + "\t" + Oracle.fires(expression, zone, second, FIRES));
+            }
+        }
     }
 
     /**
