@@ -176,6 +176,39 @@ func TestAListOfJobsThatCannotBeFollowed(t *testing.T) {
 	})
 }
 
+// A process that may not read the list of jobs as it starts runs those that were declared, and the others later. One that
+// has no others says so at once.
+func TestAListOfJobsThatMayNotBeReadAtFirst(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		put(t, c.server, "/bills/config", mustEncode(ofClass("bills", "greeting", 1)))
+		start := func(configs ...job.Config) (*instance, *memory.Registry) {
+			reg := c.server.Open("test")
+			reg.Deny("/secrets", true)
+			s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID(fmt.Sprint(len(configs)))), scheduler.WithHandler("greeting", c.record("a", nil)))
+			require.NoError(t, err)
+			for _, cfg := range configs {
+				require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("a", nil))))
+			}
+			return c.run(s, reg), reg
+		}
+		orders := jobOf(1)
+		a, reg := start(orders)
+		<-a.Ready()
+		sleepUntil(6500 * time.Millisecond)
+		require.NotEmpty(t, c.take(), "what was declared runs")
+		require.Contains(t, a.Health(t.Context()).Blind, "/secrets")
+		reg.Allow()
+		sleepUntil(20 * time.Second)
+		require.Empty(t, a.Health(t.Context()).Blind)
+		require.True(t, slices.ContainsFunc(c.take(), func(r run) bool { return r.sc.JobName == "bills" }))
+
+		alone, _ := start()
+		require.ErrorIs(t, <-alone.done, registry.ErrDenied)
+		alone.done <- nil
+	})
+}
+
 // reluctant is a registry that refuses what it is told to.
 type reluctant struct {
 	*memory.Registry

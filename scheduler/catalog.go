@@ -16,20 +16,22 @@ import (
 type catalog struct {
 	s    *Scheduler
 	life context.Context
-	view *registry.View
+	view *registry.View    // nil if it could not be opened yet
 	now  registry.Snapshot // as of the step that was looked at last; the view shows it only after telling of it
 	box  actor.Mailbox
 	mine map[string]*runner // of jobs that are data; the others were declared
 	bad  map[string]registry.Revision
 }
 
-// startCatalog follows the namespace, if there is a handler for anything, until life ends.
-func (s *Scheduler) startCatalog(life context.Context) error {
+// startCatalog follows the namespace, if there is a handler for anything, until life ends. If the registry does not let
+// this process read it, jobs that were declared have nothing to do with that: they go on, and it is tried again.
+func (s *Scheduler) startCatalog(life context.Context, declared int) error {
 	if len(s.classes.byClass) == 0 {
 		return nil
 	}
 	view, err := s.registry.View(life, registry.Root, s.notForCatalog)
-	if err != nil {
+	denied := errors.Is(err, registry.ErrDenied) && declared > 0
+	if err != nil && !denied {
 		return err
 	}
 	c := &catalog{s: s, life: life, view: view, mine: make(map[string]*runner), bad: make(map[string]registry.Revision)}
@@ -37,6 +39,10 @@ func (s *Scheduler) startCatalog(life context.Context) error {
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()
+	if denied {
+		c.lostSight(err)
+		return nil
+	}
 	c.follows(view) //nolint:contextcheck // jobs live as long as Run
 	return nil
 }
@@ -110,8 +116,11 @@ func (s *Scheduler) setCatalogBlind(reason error) {
 
 // close ends what the catalog holds. A nil catalog holds nothing.
 func (c *catalog) close() {
-	if c != nil {
-		c.box.Close()
+	if c == nil {
+		return
+	}
+	c.box.Close()
+	if c.view != nil {
 		c.view.Close()
 	}
 }

@@ -189,7 +189,7 @@ func (s *Scheduler) enterRun(stop, life context.Context, fail, end context.Cance
 // startAll starts the jobs declared before Run, a few at a time, and says when all have joined. One
 // that cannot join holds nobody up.
 func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
-	if err := s.startCatalog(life); err != nil {
+	if err := s.startCatalog(life, len(runners)); err != nil {
 		s.fail(err) // does nothing if a stop or an earlier failure is why
 		return
 	}
