@@ -213,8 +213,9 @@ func TestAListOfJobsThatMayNotBeReadAtFirst(t *testing.T) {
 type reluctant struct {
 	*memory.Registry
 	mu     sync.Mutex
-	notes  int  // how many requests it refuses that note missed fires
-	hidden bool // it lets nobody follow /orders
+	notes  int         // how many requests it refuses that note missed fires
+	hidden bool        // it lets nobody follow /orders
+	asked  []time.Time // when somebody wanted to nevertheless
 }
 
 func (r *reluctant) refuse(notes int, hidden bool) {
@@ -251,11 +252,39 @@ func (r *reluctant) refuses(txns []registry.Txn) bool {
 func (r *reluctant) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	r.mu.Lock()
 	hidden := r.hidden && path == "/orders"
+	if hidden {
+		r.asked = append(r.asked, time.Now())
+	}
 	r.mu.Unlock()
 	if hidden {
 		return nil, registry.ErrDenied
 	}
 	return r.Registry.View(ctx, path, except...)
+}
+
+// A view that has ended is asked for again, ever less often, and at least each five seconds.
+func TestAViewIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &reluctant{Registry: c.server.Open("test")}
+		s, err := scheduler.New(reg)
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), nothing)))
+		i := c.run(s, reg.Registry)
+		<-i.Ready()
+		reg.refuse(0, true)
+		reg.Deny("/orders", false)
+		time.Sleep(time.Minute)
+		i.stop(t)
+		var pauses []time.Duration
+		for n, at := range reg.asked[1:] {
+			pauses = append(pauses, at.Sub(reg.asked[n]))
+		}
+		require.Len(t, pauses, 15)
+		require.IsNonDecreasing(t, pauses)
+		require.LessOrEqual(t, pauses[0], 200*time.Millisecond)
+		require.Equal(t, 5*time.Second, pauses[14])
+	})
 }
 
 // What an item misses while its owner cannot follow the job goes with it, to one that was not there yet: also
