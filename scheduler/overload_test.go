@@ -336,7 +336,13 @@ func TestAStopInAnOverloadRecordsWhatHasFinished(t *testing.T) {
 				sleepUntil(21 * time.Second)
 				require.NoError(t, o.instances[0].SetStopTimeout(test.timeout))
 				stops.Store(true)
-				o.instances[0].stop(t)
+				i := o.instances[0]
+				i.cancel()
+				if err := <-i.done; err != nil { // it goes on to the last moment, in which there may be no time left to hear of it
+					require.ErrorContains(t, err, "observer")
+				}
+				i.done <- nil
+				i.stop(t)
 				require.True(t, finished.Load(), "something must have run while it stopped")
 				require.Contains(t, o.log.String(), "stop timeout is over", "or else it was no test of that")
 				o.mu.Lock()

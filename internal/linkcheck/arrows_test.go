@@ -89,7 +89,7 @@ var rooms = []struct{ name, imports string }{
 	{"operate", "cronexpr internal/byhand internal/javarules internal/jobtree internal/option internal/texts job registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
 	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jobtree internal/option job operate registry"},
-	{"federation", "federation/home internal/jobtree internal/option job registry scheduler"},
+	{"federation", "federation/home internal/jobtree internal/option internal/texts job registry scheduler"},
 
 	// The console: who may do what, what is live, the pages, and the interface that carries them.
 	{"console/access", ""},
