@@ -96,7 +96,7 @@ func (h *handovers) withdraw(t *handoverTurn) {
 	h.grantNext() // who stood behind it
 }
 
-// room tells whether so many transactions fit in. The caller holds mu.
+// room tells whether so many transactions fit in. A job that has more than fit goes alone. The caller holds mu.
 func (h *handovers) room(size int) bool { return h.underWay == 0 || h.underWay+size <= mostHandedOver }
 
 func (h *handovers) grant(t *handoverTurn) {

@@ -24,20 +24,22 @@ func (r *runner) leave() {
 }
 
 // handOver tells the others what was missed, which they need to know before they begin anything, and then that this
-// instance has left, if it is this job's turn. A job that has many notes makes some of them at a time, and ends go
+// instance has left, if it is this job's turn. A job that has many notes makes a part of them at a time, and ends go
 // between.
 func (r *runner) handOver() {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
-	some := notes[:min(len(notes), mostNotes)]
+	part := notes[:r.departure.partOf(len(notes))]
 	leave, _ := r.proposeLeave()
-	if size := len(some) + len(leave); size > 0 && !r.s.handovers.take(r.handover, size) {
+	if size := len(part) + len(leave); size > 0 && !r.s.handovers.take(r.handover, size) {
 		return
 	}
 	defer r.s.handovers.giveBack(r.handover)
 	before := r.rounds.ToNote()
-	r.commit(some)
+	r.commit(part)
 	left := r.rounds.ToNote()
-	if len(some) < len(notes) && left < before {
+	if len(part) < len(notes) {
+		r.departure.parted(left < before)
+		r.rounds.NoteAgain()
 		r.box.Post(func() {})
 		return
 	}
@@ -46,9 +48,6 @@ func (r *runner) handOver() {
 		r.commitLeave()
 	}
 }
-
-// mostNotes is how many notes of a job that is left are under way at a time.
-const mostNotes = mostHandedOver / 2
 
 // closeDrained closes drained if the job was left and nothing of it runs any more.
 func (r *runner) closeDrained() {

@@ -76,3 +76,22 @@ func TestManyJobsAreLeftInTrouble(t *testing.T) {
 		}
 	}
 }
+
+// A large job that fires each second is left alone, while its store takes longer for the notes of what it misses than
+// the next fire is away: it is left all the same, and what runs meanwhile is recorded.
+func TestALargeJobIsLeftWhileItFires(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.Config{Name: "orders", Cron: "* * * * * ?", ShardingTotalCount: 2000}
+		a := c.start("a", nil, cfg)
+		c.start("b", nil, cfg)
+		c.server.SetPace(400, 10*time.Millisecond)
+		time.Sleep(10 * time.Second)
+		j, err := a.Job("orders")
+		require.NoError(t, err)
+		began := time.Now()
+		require.NoError(t, j.Leave(t.Context()))
+		require.Less(t, time.Since(began), time.Minute)
+		c.server.SetPace(0, 0)
+	})
+}

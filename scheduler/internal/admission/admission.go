@@ -254,7 +254,11 @@ func (a *Admission) Expected() (usual, queue time.Duration) {
 
 // limit is how many begins may be under way for one more to be admitted. The caller holds mu.
 func (a *Admission) limit(u Urgency) int {
-	open := a.open()
+	return a.limitOf(u, a.open())
+}
+
+// limitOf is limit, if so many may be under way for one more of the most urgent ones. The caller holds mu.
+func (a *Admission) limitOf(u Urgency, open int) int {
 	if u == MissedLast && time.Since(a.lastOnTime) < lull {
 		return min(open, max(leastWindow, a.window/lateWindow))
 	}
@@ -276,7 +280,12 @@ func (a *Admission) probing() bool {
 
 // grant hands out what is free. The caller holds mu.
 func (a *Admission) grant() {
-	for g, ok := a.next(); ok; g, ok = a.next() {
+	for {
+		open := a.open() // which may change any moment
+		g, ok := a.next(open)
+		if !ok {
+			return
+		}
 		line := &a.lines[g.Urgency]
 		job := line.next()
 		if line.wants[job] == 0 {
@@ -284,9 +293,9 @@ func (a *Admission) grant() {
 		}
 		// All of a turn, though the window is passed by a few: jobs that are given what has just come
 		// free decide and commit for one item at a time. Under a small window a few are many.
-		g.Begins = min(line.wants[job], quantum, a.open())
-		if a.probing() {
-			g.Begins = min(g.Begins, probes-a.out)
+		g.Begins = min(line.wants[job], quantum, open)
+		if open == probes {
+			g.Begins = min(g.Begins, open-a.out)
 		}
 		if !job.Granted(g) {
 			delete(line.wants, job)
@@ -301,15 +310,16 @@ func (a *Admission) grant() {
 	}
 }
 
-// next returns whose turn it is: the most urgent's, but for each fourth. It is false if nobody's. The caller holds mu.
-func (a *Admission) next() (Grant, bool) {
+// next returns whose turn it is: the most urgent's, but for each fourth. It is false if nobody's. open is how many may
+// be under way for one more of the most urgent ones. The caller holds mu.
+func (a *Admission) next(open int) (Grant, bool) {
 	onTime, late := a.lines[OnTimeFirst].waits(), a.lines[MissedLast].waits()
 	switch {
-	case late && a.passed >= lateShare-1 && a.out < a.open():
+	case late && a.passed >= lateShare-1 && a.out < open:
 		return Grant{Urgency: MissedLast, Ahead: true}, true
-	case onTime && a.out < a.open():
+	case onTime && a.out < open:
 		return Grant{Urgency: OnTimeFirst}, true
-	case late && !onTime && a.out < a.limit(MissedLast):
+	case late && !onTime && a.out < a.limitOf(MissedLast, open):
 		return Grant{Urgency: MissedLast}, true
 	default:
 		return Grant{}, false
