@@ -13,8 +13,6 @@ type departure struct {
 	shutDown  bool              // an operator has shut the job down here
 	whenLeft  func()            // is called when nothing of it runs any more, because this job alone is left
 	unsettled *registry.Session // that may hold what this runner cannot take back; nil = none
-	parting   bool              // parts is known
-	parts     int               // in which notes are still made, before those that are left are made together
 	drained   actor.Event       // left, and nothing runs
 	gone      actor.Event       // the scheduler has the job no more, though it goes on
 }
@@ -61,27 +59,3 @@ func (d *departure) isGone() bool { return d.gone.Has() }
 
 // over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
 func (d *departure) over() { d.gone.Happen() }
-
-// mostNotes is how many notes a part has.
-const mostNotes = mostHandedOver / 2
-
-// partOf returns how many of so many notes are to be made now. Until the job is left its items may miss more fires, and so
-// have to be noted once more: there are as many parts as the notes need that there are at first, and what comes meanwhile
-// is made together, so that a leave comes to its end.
-func (d *departure) partOf(notes int) int {
-	if !d.parting {
-		d.parting, d.parts = true, notes/mostNotes
-	}
-	if d.parts == 0 {
-		return notes
-	}
-	return min(notes, mostNotes)
-}
-
-// parted notes that a part was committed. If nothing of it was done, the others are not held up by it again.
-func (d *departure) parted(done bool) {
-	d.parts--
-	if !done {
-		d.parts = 0
-	}
-}

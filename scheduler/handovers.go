@@ -18,8 +18,11 @@ type handovers struct {
 
 // handoverTurn is a job's turn.
 type handoverTurn struct {
-	wake  func() // is called when it is this job's turn; it must not block
-	heard bool   // the job was told so; for the job alone
+	wake func() // is called when it is this job's turn; it must not block
+	// For the job alone.
+	heard   bool // it was told so
+	parting bool // parts is known
+	parts   int  // in which notes are still made, before those that are left are made together
 
 	// For the handovers alone.
 	size  int // transactions
@@ -102,4 +105,28 @@ func (h *handovers) room(size int) bool { return h.underWay == 0 || h.underWay+s
 func (h *handovers) grant(t *handoverTurn) {
 	t.waits, t.has = false, true
 	h.underWay += t.size
+}
+
+// mostNotes is how many notes a part has.
+const mostNotes = mostHandedOver / 2
+
+// partOf returns how many of so many notes are to be made now. Until the job is left its items may miss more fires, and so
+// have to be noted once more: there are as many parts as the notes need that there are at first, and what comes meanwhile
+// is made together, so that a leave comes to its end.
+func (t *handoverTurn) partOf(notes int) int {
+	if !t.parting {
+		t.parting, t.parts = true, notes/mostNotes
+	}
+	if t.parts == 0 {
+		return notes
+	}
+	return min(notes, mostNotes)
+}
+
+// parted notes that a part was committed. If nothing of it was done, the others are not held up by it again.
+func (t *handoverTurn) parted(done bool) {
+	t.parts--
+	if !done {
+		t.parts = 0
+	}
 }

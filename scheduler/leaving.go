@@ -28,7 +28,7 @@ func (r *runner) leave() {
 // between.
 func (r *runner) handOver() {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
-	part := notes[:r.departure.partOf(len(notes))]
+	part := notes[:r.handover.partOf(len(notes))]
 	leave, _ := r.proposeLeave()
 	if size := len(part) + len(leave); size > 0 && !r.s.handovers.take(r.handover, size) {
 		return
@@ -38,7 +38,7 @@ func (r *runner) handOver() {
 	r.commit(part)
 	left := r.rounds.ToNote()
 	if len(part) < len(notes) {
-		r.departure.parted(left < before)
+		r.handover.parted(left < before)
 		r.rounds.NoteAgain()
 		r.box.Post(func() {})
 		return
