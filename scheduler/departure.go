@@ -11,10 +11,43 @@ type departure struct {
 	leaving   bool              // it hands over, and starts nothing
 	left      bool              // it has handed over
 	shutDown  bool              // an operator has shut the job down here
-	whenLeft  func()            // is called when nothing of it runs any more, because this job alone is left
+	farewell  *farewell         // nil before there is anything to it
 	unsettled *registry.Session // that may hold what this runner cannot take back; nil = none
 	drained   actor.Event       // left, and nothing runs
 	gone      actor.Event       // the scheduler has the job no more, though it goes on
+}
+
+// farewell is what there is to remember of a departure that is under way. It is apart from it because there may be
+// thousands of jobs, and most are not being left.
+type farewell struct {
+	whenLeft func()       // is called when nothing of the job runs any more, because this job alone is left
+	turn     handoverTurn // to hand over
+	heard    bool         // that it is the job's turn
+	parts    int          // in which notes are still made, before all that are left are made together; -1 = not known yet
+}
+
+// bid returns the farewell, from now on.
+func (d *departure) bid() *farewell {
+	if d.farewell == nil {
+		d.farewell = &farewell{parts: -1}
+	}
+	return d.farewell
+}
+
+// whenLeft is explained at [farewell]; nil if the job is not left alone.
+func (d *departure) whenLeft() func() {
+	if d.farewell == nil {
+		return nil
+	}
+	return d.farewell.whenLeft
+}
+
+// turn returns the turn to hand over; nil before the job is left.
+func (d *departure) turn() *handoverTurn {
+	if d.farewell == nil {
+		return nil
+	}
+	return &d.farewell.turn
 }
 
 // begin begins it, because the whole scheduler stops.
@@ -26,15 +59,15 @@ func (d *departure) shut() { d.leaving, d.shutDown = true, true }
 // retire begins it, because this job alone is to be left. left is called when it is. retire tells whether it was the
 // first to ask for that.
 func (d *departure) retire(left func()) (first bool) {
-	if d.whenLeft != nil {
+	if d.whenLeft() != nil {
 		return false
 	}
-	d.leaving, d.whenLeft = true, left
+	d.leaving, d.bid().whenLeft = true, left
 	return true
 }
 
 // alone tells whether the scheduler goes on without the job. stops tells that it stops by now.
-func (d *departure) alone(stops bool) bool { return (d.whenLeft != nil || d.shutDown) && !stops }
+func (d *departure) alone(stops bool) bool { return (d.whenLeft() != nil || d.shutDown) && !stops }
 
 // handedOver notes whether the tree has nothing of this runner's any more but the marks of what runs.
 func (d *departure) handedOver(all bool) { d.left = all }
@@ -59,3 +92,27 @@ func (d *departure) isGone() bool { return d.gone.Has() }
 
 // over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
 func (d *departure) over() { d.gone.Happen() }
+
+// mostNotes is how many notes a part has.
+const mostNotes = mostHandedOver / 2
+
+// partOf returns how many of so many notes are to be made now. Until the job is left its items may miss more fires, and so
+// have to be noted once more: there are as many parts as the notes need that there are at first, and what comes meanwhile
+// is made together, so that a leave comes to its end.
+func (f *farewell) partOf(notes int) int {
+	if f.parts < 0 {
+		f.parts = notes / mostNotes
+	}
+	if f.parts == 0 {
+		return notes
+	}
+	return min(notes, mostNotes)
+}
+
+// parted notes that a part was committed. If nothing of it was done, the others are not held up by it again.
+func (f *farewell) parted(done bool) {
+	f.parts--
+	if !done {
+		f.parts = 0
+	}
+}

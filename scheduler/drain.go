@@ -82,7 +82,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 		}
 		if !r.departure.isDrained() {
 			a.Ask(r.name, func(answer func(items []int, waits bool)) bool {
-				return r.box.Post(func() { answer(r.inCode(), s.handovers.waitsFor(r.handover) || r.rounds.ToNote() > 0) })
+				return r.box.Post(func() { answer(r.inCode(), s.handovers.waitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) })
 			})
 		}
 	}

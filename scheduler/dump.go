@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // Dump is a job's tree, as the registry has it and as this process sees it.
@@ -47,7 +46,7 @@ func (j *Job) Dump(ctx context.Context) (Dump, error) {
 	s.mu.Unlock()
 	nodes, revision, err := s.registry.List(ctx, j.r.tree.Root())
 	if err != nil {
-		return Dump{}, fmt.Errorf("dump job %q: %w", texts.Shorten(name), err)
+		return Dump{}, fmt.Errorf("dump job %q: %w", name, err)
 	}
 	seen := view.Snapshot()
 	d := Dump{Job: name, Revision: int64(revision), ViewRevision: int64(seen.Revision()), Nodes: make([]DumpNode, 0, len(nodes)), Paused: paused}

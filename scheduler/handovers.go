@@ -16,16 +16,10 @@ type handovers struct {
 	waiting  []*handoverTurn // in the order in which they came, some of which have been withdrawn
 }
 
-// handoverTurn is a job's turn.
+// handoverTurn is a job's turn. All but wake belongs to the handovers.
 type handoverTurn struct {
-	wake func() // is called when it is this job's turn; it must not block
-	// For the job alone.
-	heard   bool // it was told so
-	parting bool // parts is known
-	parts   int  // in which notes are still made, before those that are left are made together
-
-	// For the handovers alone.
-	size  int // transactions
+	wake  func() // is called when it is this job's turn; it must not block
+	size  int    // transactions
 	waits bool
 	has   bool
 }
@@ -61,22 +55,15 @@ func (h *handovers) waitsFor(t *handoverTurn) bool {
 func (h *handovers) giveBack(t *handoverTurn) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if t.has {
-		h.end(t)
-		h.grantNext()
-	}
+	h.end(t)
 }
 
-// end notes that a job has its turn no more. The caller holds mu.
+// end takes a job's turn from it, if it has one, and gives their turns to those that fit in now. The caller holds mu.
 func (h *handovers) end(t *handoverTurn) {
 	if t.has {
 		t.has = false
 		h.underWay -= t.size
 	}
-}
-
-// grantNext gives their turns to those that fit in. The caller holds mu.
-func (h *handovers) grantNext() {
 	for len(h.waiting) > 0 && (!h.waiting[0].waits || h.room(h.waiting[0].size)) {
 		next := h.waiting[0]
 		h.waiting[0], h.waiting = nil, h.waiting[1:]
@@ -94,9 +81,8 @@ func (h *handovers) withdraw(t *handoverTurn) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	t.waits = false
+	t.waits = false // so that who stood behind it comes to his turn
 	h.end(t)
-	h.grantNext() // who stood behind it
 }
 
 // room tells whether so many transactions fit in. A job that has more than fit goes alone. The caller holds mu.
@@ -105,28 +91,4 @@ func (h *handovers) room(size int) bool { return h.underWay == 0 || h.underWay+s
 func (h *handovers) grant(t *handoverTurn) {
 	t.waits, t.has = false, true
 	h.underWay += t.size
-}
-
-// mostNotes is how many notes a part has.
-const mostNotes = mostHandedOver / 2
-
-// partOf returns how many of so many notes are to be made now. Until the job is left its items may miss more fires, and so
-// have to be noted once more: there are as many parts as the notes need that there are at first, and what comes meanwhile
-// is made together, so that a leave comes to its end.
-func (t *handoverTurn) partOf(notes int) int {
-	if !t.parting {
-		t.parting, t.parts = true, notes/mostNotes
-	}
-	if t.parts == 0 {
-		return notes
-	}
-	return min(notes, mostNotes)
-}
-
-// parted notes that a part was committed. If nothing of it was done, the others are not held up by it again.
-func (t *handoverTurn) parted(done bool) {
-	t.parts--
-	if !done {
-		t.parts = 0
-	}
 }

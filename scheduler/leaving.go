@@ -12,13 +12,12 @@ import (
 // take over at once: what still runs here is marked as running, and stays so until its end. Where only the instance
 // shows that it runs, the instance stays until then, see [runner.mustStay].
 func (r *runner) leave() {
-	if r.handover == nil {
-		turn := &handoverTurn{}
-		turn.wake = func() { r.box.Post(func() { turn.heard = true }) }
-		r.handover = turn
+	f := r.departure.bid()
+	if f.turn.wake == nil {
+		f.turn.wake = func() { r.box.Post(func() { f.heard = true }) }
 	}
-	if r.attached != nil && r.applied >= r.needed && !r.s.handovers.waitsFor(r.handover) {
-		r.handOver()
+	if r.attached != nil && r.applied >= r.needed && !r.s.handovers.waitsFor(&f.turn) {
+		r.handOver(f)
 	}
 	r.closeDrained()
 }
@@ -26,26 +25,26 @@ func (r *runner) leave() {
 // handOver tells the others what was missed, which they need to know before they begin anything, and then that this
 // instance has left, if it is this job's turn. A job that has many notes makes a part of them at a time, and ends go
 // between.
-func (r *runner) handOver() {
+func (r *runner) handOver(f *farewell) {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
-	part := notes[:r.handover.partOf(len(notes))]
-	leave, _ := r.proposeLeave()
-	if size := len(part) + len(leave); size > 0 && !r.s.handovers.take(r.handover, size) {
+	part := notes[:f.partOf(len(notes))]
+	leave, stays := r.proposeLeave()
+	if size := len(part) + len(leave); size > 0 && !r.s.handovers.take(&f.turn, size) {
 		return
 	}
-	defer r.s.handovers.giveBack(r.handover)
+	defer r.s.handovers.giveBack(&f.turn)
 	before := r.rounds.ToNote()
 	r.commit(part)
 	left := r.rounds.ToNote()
 	if len(part) < len(notes) {
-		r.handover.parted(left < before)
+		f.parted(left < before)
 		r.rounds.NoteAgain()
 		r.box.Post(func() {})
 		return
 	}
 	told := over || left == 0 || r.rounds.TryNoting()
 	if told && (!r.departure.left || r.look().Registered()) {
-		r.commitLeave()
+		r.commitLeave(leave, stays)
 	}
 }
 
@@ -58,7 +57,7 @@ func (r *runner) closeDrained() {
 	if (r.departure.left || r.attached == nil && settled) && !r.busy() && !r.departure.isDrained() {
 		r.departure.drain()
 		r.atRest()
-		if left := r.departure.whenLeft; left != nil {
+		if left := r.departure.whenLeft(); left != nil {
 			r.s.work.Go(left)
 		}
 	}
@@ -67,8 +66,7 @@ func (r *runner) closeDrained() {
 // commitLeave deletes the instance, and the leader if that is this one, and asks for a resharding, or does it as the
 // leader, in one transaction. While the instance has to stay, it hands over all else. What a former session still has goes,
 // too: nobody else would take it away while the registry keeps that.
-func (r *runner) commitLeave() {
-	batch, stays := r.proposeLeave()
+func (r *runner) commitLeave(batch room.Batch, stays bool) {
 	switch {
 	case stays:
 	case batch == nil:

@@ -67,8 +67,7 @@ type runner struct {
 	told       tellings
 	seen       room.View // what the rooms were shown last
 	departure  departure
-	handover   *handoverTurn // once it leaves
-	scope      scope         // what it follows
+	scope      scope // what it follows
 
 	// Its rooms.
 	configuration *configuration.Configuration
@@ -119,9 +118,9 @@ func (a acting) After() {
 	a.r.decide()
 	a.r.follow()
 	a.r.rounds.ReturnTurns()
-	if turn := a.r.handover; turn != nil && turn.heard {
-		turn.heard = false
-		a.r.s.handovers.giveBack(turn) // if it could not be used
+	if f := a.r.departure.farewell; f != nil && f.heard {
+		f.heard = false
+		a.r.s.handovers.giveBack(&f.turn) // if it could not be used
 	}
 }
 

@@ -37,9 +37,8 @@ func BenchmarkIdle(b *testing.B) {
 	})
 }
 
-// mostOfAnIdleJob is what an idle job of two items may take of its process, in bytes. docs/scaling.md says what it takes;
-// beside the race detector it is some hundred more, now and then.
-const mostOfAnIdleJob = 4_950
+// mostOfAnIdleJob is what an idle job of two items may take of its process, in bytes. docs/scaling.md says what it takes.
+const mostOfAnIdleJob = 4_850
 
 // A job that waits for its next fire has no goroutine, and takes little memory: there may be thousands. Of several
 // measurements the least counts, since what else happens in the process only adds to it.

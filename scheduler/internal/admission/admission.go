@@ -294,7 +294,7 @@ func (a *Admission) grant() {
 		// All of a turn, though the window is passed by a few: jobs that are given what has just come
 		// free decide and commit for one item at a time. Under a small window a few are many.
 		g.Begins = min(line.wants[job], quantum, open)
-		if open == probes {
+		if open == probes { // each of which would else have others under way with it
 			g.Begins = min(g.Begins, open-a.out)
 		}
 		if !job.Granted(g) {
