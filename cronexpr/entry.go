@@ -1,6 +1,9 @@
 package cronexpr
 
-import "math/bits"
+import (
+	"math/bits"
+	"time"
+)
 
 // Quartz has nW fire in a month that has no day n if it ends on a Friday and n would be the Saturday
 // after it: 29W on Friday, 28 February 2025. But it only does so if it comes to the month by the days
@@ -11,7 +14,8 @@ import "math/bits"
 
 // entry says how a search has come to its months.
 type entry struct {
-	chained bool  // by the fires before, all of them
+	chained bool  // by the fires before, all of them from the first on
+	first   int64 // the first day of the month of that first fire, which whoever asked came to otherwise
 	skipped int64 // the first day of a month that it must not fire in by that exception; 0 = none
 }
 
@@ -26,7 +30,7 @@ func (c *calendar) passesOver(year, number int, m month) bool {
 	if c.entry.skipped != 0 {
 		return m.first == c.entry.skipped
 	}
-	if !c.entry.chained || number == 1 || c.months>>(number-1)&1 == 0 {
+	if !c.entry.chained || m.first == c.entry.first || number == 1 || c.months>>(number-1)&1 == 0 {
 		return false
 	}
 	before := monthOf(year, number-1)
@@ -35,8 +39,7 @@ func (c *calendar) passesOver(year, number int, m month) bool {
 
 // askedAt returns the schedule as one sees it who asks at an instant.
 func (s *fieldSchedule) askedAt(after int64) *fieldSchedule {
-	shown := after + 1 + offsetAt(s.location, after+1)
-	day := floorDiv(shown, secondsPerDay)
+	shown, day := s.shown(after + 1)
 	if _, ok := s.calendar.nextInDay(int(shown-day*secondsPerDay), s.calendar.hours); !ok {
 		day++
 	}
@@ -50,16 +53,24 @@ func (s *fieldSchedule) askedAt(after int64) *fieldSchedule {
 	return &asked
 }
 
-// chained returns the schedule of the fires that follow from one another, whoever asks. Of most schedules
-// those are all.
-func chained(s Schedule) Schedule {
+// shown returns what the wall clock of the schedule shows at an instant, and the day of that.
+func (s *fieldSchedule) shown(at int64) (seconds, day int64) {
+	seconds = at + offsetAt(s.location, at)
+	return seconds, floorDiv(seconds, secondsPerDay)
+}
+
+// chained returns the schedule of the fires that follow from a first one, each from the one before, whoever asks. Of most
+// schedules those are all.
+func chained(s Schedule, first time.Time) Schedule {
 	switch of := s.(type) {
 	case *windowSchedule:
-		return &windowSchedule{Schedule: chained(of.Schedule), window: of.window}
+		return &windowSchedule{Schedule: chained(of.Schedule, first), window: of.window}
 	case *fieldSchedule:
 		if of.calendar.days.hangs() {
 			c := *of
-			c.calendar.entry.chained = true
+			_, day := of.shown(first.Unix())
+			year, number, _ := dateOf(day)
+			c.calendar.entry = entry{chained: true, first: monthOf(year, number).first}
 			return &c
 		}
 	}

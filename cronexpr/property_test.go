@@ -255,6 +255,9 @@ func TestLastFollowsFromTheFiresBefore(t *testing.T) {
 	until := at(t, "2025-03-20T00:00:00Z")
 	require.Equal(t, at(t, "2025-01-29T03:00:00Z"), cronexpr.Last(s, inJanuary, until))
 	require.Equal(t, at(t, "2025-02-28T03:00:00Z"), cronexpr.Last(s, inFebruary, until))
+	often := parse(t, "0 0 */6 30W * ?") // who asks in a month that those who come by the fires before pass over has its whole day
+	require.Equal(t, at(t, "2008-02-29T06:00:00Z"), cronexpr.Last(often, at(t, "2008-01-31T18:00:00Z"), at(t, "2008-02-29T06:00:00Z")))
+	require.Equal(t, at(t, "2008-02-29T18:00:00Z"), cronexpr.Last(often, at(t, "2008-02-29T06:00:00Z"), at(t, "2008-03-29T00:00:00Z")))
 	rapid.Check(t, func(t *rapid.T) {
 		expr := rapid.SampledFrom([]string{"0 0 3 29W * ?", "0 0 */6 30W * ?", "0 0 3 31W * ?", "0 0 3 29W 2,3 ?", "0 0 3 29W 1-3 ?"}).Draw(t, "expr")
 		s, err := cronexpr.Parse(expr)
