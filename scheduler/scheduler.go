@@ -156,6 +156,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	var stopped []*runner
 	var abandoned error
 	if errors.Is(failure, ErrVanished) {
+		end(failure) // whoever called Vanish may not have come to it, and code is to hear why
 		s.curfew.Hasten()
 		defer s.curfew.Start(0, func() {})()
 	} else {
