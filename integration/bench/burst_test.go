@@ -4,7 +4,10 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
 // How late items start of a thousand jobs of one process that fire in the same second: with the mark
@@ -38,7 +41,7 @@ func BenchmarkBurst(b *testing.B) {
 	b.Run(fmt.Sprintf("jobs=%d/items=%d", jobs, items), func(b *testing.B) {
 		shared := newCrowd(b, jobs, items, true)
 		apart := newCrowd(b, jobs/part, items, true, func(c *etcd.Config) { c.NoCoalescing = true })
-		plain := newPlainStore(b)
+		plain := newPlainStore(b, store.endpoints(b))
 		plain.burst(jobs) // the first time, memory and buffers grow
 		var together, oneByOne, limit sample
 		for b.Loop() {
@@ -55,4 +58,37 @@ func BenchmarkBurst(b *testing.B) {
 		shared.process.stop()
 		apart.process.stop()
 	})
+}
+
+// The same burst where three processes share the items, and where the store has three members: until all items have begun,
+// and until all ends are recorded, beside as many plain transactions on the same store.
+func BenchmarkBurstOfMany(b *testing.B) {
+	const jobs, items = 1_000, 10
+	for _, shape := range []struct{ processes, members int }{{3, 1}, {1, 3}} {
+		b.Run(fmt.Sprintf("processes=%d/members=%d", shape.processes, shape.members), func(b *testing.B) {
+			cluster, err := embedded.StartCluster(b.Context(), shape.members)
+			require.NoError(b, err)
+			b.Cleanup(func() { require.NoError(b, cluster.Close()) })
+			namespace := newNamespace()
+			c := newSharedCrowd(b, shape.processes, jobs, items, func(b *testing.B) handle {
+				return openEtcd(b, namespace, func(c *etcd.Config) { c.Endpoints = cluster.Endpoints() })
+			})
+			plain := newPlainStore(b, cluster.Endpoints())
+			plain.burst(jobs) // the first time, memory and buffers grow
+			c.fire()
+			var begun, ended, limit sample
+			for b.Loop() {
+				r := c.fire()
+				begun.add(r.late.quantile(1))
+				ended.add(r.took())
+				limit.add(plain.burst(2 * jobs * items)) // a begin and an end for each
+			}
+			hideTime(b)
+			reportMS(b, begun.median(), "all-begun")
+			reportMS(b, ended.median(), "all-ended")
+			reportMS(b, limit.median(), "plain")
+			reportRatio(b, ended.median(), limit.median(), "all-ended-to-plain")
+			c.stop()
+		})
+	}
 }

@@ -18,7 +18,11 @@ import (
 // them have an owner. The memory is that of the scheduler and of its copy of the tree, without the
 // store's own: that which goes when the process vanishes and the store keeps everything.
 func BenchmarkIdle(b *testing.B) {
-	for _, jobs := range []int{100, 10_000} {
+	inMemory, inEtcd := []int{100, 10_000}, 1_000
+	if *large {
+		inMemory, inEtcd = append(inMemory, 100_000), 10_000
+	}
+	for _, jobs := range inMemory {
 		b.Run(fmt.Sprintf("store=memory/jobs=%d", jobs), func(b *testing.B) {
 			cost := benchIdle(b, jobs, func(b *testing.B) handle {
 				server := memory.NewServer()
@@ -28,12 +32,8 @@ func BenchmarkIdle(b *testing.B) {
 			b.ReportMetric(float64(cost.bytes)/float64(jobs), "B/job")
 		})
 	}
-	jobs := 1_000
-	if *large {
-		jobs = 10_000
-	}
-	b.Run(fmt.Sprintf("store=etcd/jobs=%d", jobs), func(b *testing.B) {
-		benchIdle(b, jobs, func(b *testing.B) handle { return openEtcd(b, newNamespace()) })
+	b.Run(fmt.Sprintf("store=etcd/jobs=%d", inEtcd), func(b *testing.B) {
+		benchIdle(b, inEtcd, func(b *testing.B) handle { return openEtcd(b, newNamespace()) })
 	})
 }
 

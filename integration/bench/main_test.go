@@ -17,7 +17,7 @@ import (
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
-var large = flag.Bool("large", false, "measure ten thousand jobs over etcd, which takes half a minute, instead of a thousand")
+var large = flag.Bool("large", false, "measure ten times as many jobs, which takes minutes")
 
 func TestMain(m *testing.M) {
 	os.Exit(run(m))

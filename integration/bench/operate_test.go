@@ -37,7 +37,7 @@ func benchTrigger(b *testing.B, items int) {
 	defer func() { require.NoError(b, desk.Close(context.Background())) }()
 	op, err := operate.New(desk, operate.By("anna", "bench"))
 	require.NoError(b, err)
-	plain := newPlainStore(b)
+	plain := newPlainStore(b, store.endpoints(b))
 	trigger := func() (last time.Time) {
 		_, err := op.Trigger(b.Context(), "orders", operate.Trigger{}, operate.Options{Wait: true}) // so that none is pending
 		require.NoError(b, err)

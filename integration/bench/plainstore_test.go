@@ -19,9 +19,9 @@ type plainStore struct {
 	value  string
 }
 
-func newPlainStore(b *testing.B) *plainStore {
+func newPlainStore(b *testing.B, endpoints []string) *plainStore {
 	b.Helper()
-	client, err := clientv3.New(clientv3.Config{Endpoints: store.endpoints(b)})
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints})
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, client.Close()) })
 	return &plainStore{b: b, client: client, prefix: newNamespace(), value: fmt.Sprintf("%0100d", 0)}

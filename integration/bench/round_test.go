@@ -25,7 +25,7 @@ func benchRound(b *testing.B, items int) {
 	p := newProcess(b, openEtcd(b, newNamespace()), scheduler.WithObserver(rs))
 	p.add(job.Config{Name: "orders", Cron: "@every 200ms", ShardingTotalCount: items}, rs.work)
 	p.start()
-	plain := newPlainStore(b)
+	plain := newPlainStore(b, store.endpoints(b))
 	for range warmUp {
 		receive(b, rs.done)
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// itemsPerJob is how many items, and so executions a second, each job has.
+// itemsPerJob is how many items each job has, unless a shape says otherwise.
 const itemsPerJob = 10
 
 // settings are what a child is told when it starts.
@@ -35,6 +35,7 @@ type settings struct {
 	Namespace string // of an instance, like what follows
 	ID        string
 	Every     int // seconds between two fires of a job
+	Items     int // of a job
 }
 
 // told is what an instance is told meanwhile, and answers with its counts.
@@ -86,6 +87,7 @@ func processorTime() time.Duration {
 type instance struct {
 	scheduler            *scheduler.Scheduler
 	every                int // seconds
+	items                int // of a job
 	jobs                 int
 	ran, lost, suspended atomic.Int64
 
@@ -104,7 +106,7 @@ func beInstance(set settings) error {
 	if err != nil {
 		return err
 	}
-	i := &instance{every: set.Every, seen: make(map[item]bool)}
+	i := &instance{every: set.Every, items: set.Items, seen: make(map[item]bool)}
 	i.scheduler, err = scheduler.New(reg, scheduler.WithInstanceID(set.ID), scheduler.WithObserver(i), scheduler.WithLogger(log))
 	if err != nil {
 		return err
@@ -138,7 +140,7 @@ func (i *instance) serve(ctx context.Context) error {
 			failed = err.Error()
 		}
 		err := answers.Encode(counts{
-			Ran: i.ran.Load(), Items: i.items(), Lost: i.lost.Load(), Doubtful: i.suspended.Load(), CPU: processorTime(), Err: failed,
+			Ran: i.ran.Load(), Items: i.itemsThatRan(), Lost: i.lost.Load(), Doubtful: i.suspended.Load(), CPU: processorTime(), Err: failed,
 		})
 		if err != nil {
 			return err
@@ -156,7 +158,7 @@ func (i *instance) want(ctx context.Context, jobs int) error {
 	for ; i.jobs < jobs; i.jobs++ {
 		cfg := job.Config{
 			Name: fmt.Sprintf("job-%d", i.jobs), Cron: fmt.Sprintf("%d/%d * * * * ?", i.jobs%i.every, i.every),
-			ShardingTotalCount: itemsPerJob,
+			ShardingTotalCount: i.items,
 		}
 		adds.Go(func() error {
 			_, err := i.scheduler.Add(ctx, cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
@@ -187,7 +189,7 @@ func (i *instance) itemEnded(e scheduler.ItemEvent) {
 	}
 }
 
-func (i *instance) items() int {
+func (i *instance) itemsThatRan() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	return len(i.seen)

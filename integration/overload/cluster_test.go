@@ -1,6 +1,7 @@
 package overload_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -84,7 +85,10 @@ type shape struct {
 	zookeeper          bool          // the store, or else etcd
 	roundTrip          time.Duration // that the way to the store takes
 	every              int           // seconds between two fires of a job; 0 = 1
+	items              int           // of a job; 0 = itemsPerJob
 }
+
+func (s shape) itemsOfAJob() int { return cmp.Or(s.items, itemsPerJob) }
 
 func (s shape) String() string {
 	name := fmt.Sprintf("processes=%d/members=%d", s.processes, s.members)
@@ -100,6 +104,7 @@ func (s shape) String() string {
 // cluster is a store and the instances that use it.
 type cluster struct {
 	tb        testing.TB
+	items     int    // of a job
 	end       func() // of the store
 	storePID  int
 	instances []*child
@@ -107,7 +112,7 @@ type cluster struct {
 
 func startCluster(tb testing.TB, s shape) *cluster {
 	tb.Helper()
-	c := &cluster{tb: tb}
+	c := &cluster{tb: tb, items: s.itemsOfAJob()}
 	endpoints := c.startStore(s)
 	if s.roundTrip > 0 {
 		for i, endpoint := range endpoints {
@@ -121,6 +126,7 @@ func startCluster(tb testing.TB, s shape) *cluster {
 	for n := range s.processes {
 		c.instances = append(c.instances, startChild(tb, roleInstance, settings{
 			ZooKeeper: s.zookeeper, Endpoints: endpoints, Namespace: "overload", ID: fmt.Sprintf("10.0.0.%d@-@overload", n+1), Every: max(1, s.every),
+			Items: s.itemsOfAJob(),
 		}))
 	}
 	return c
@@ -180,38 +186,51 @@ func (c *cluster) storeCPU() time.Duration {
 	return used
 }
 
+// storeWritten returns how many bytes the store has written to disks so far; 0 where a system does not tell as Linux does.
+func (c *cluster) storeWritten() int64 {
+	c.tb.Helper()
+	if runtime.GOOS != "linux" {
+		return 0
+	}
+	written, err := serverprocess.Written(c.storePID)
+	require.NoError(c.tb, err)
+	return written
+}
+
 // rate returns how many executions run a second when so many items have fires, once every item ran, or
 // after three minutes: at first the store is busy with jobs that begin to exist.
 func (c *cluster) rate(items int, span time.Duration) speed {
 	c.tb.Helper()
-	jobs := max(1, items/itemsPerJob)
+	jobs := max(1, items/c.items)
 	c.want(jobs)
 	patience := time.Now().Add(3 * time.Minute)
-	for c.want(0).Items < jobs*itemsPerJob {
+	for c.want(0).Items < jobs*c.items {
 		if time.Now().After(patience) {
-			c.tb.Logf("of %d items %d ran within three minutes", jobs*itemsPerJob, c.want(0).Items)
+			c.tb.Logf("of %d items %d ran within three minutes", jobs*c.items, c.want(0).Items)
 			break
 		}
 		time.Sleep(100 * time.Millisecond)
 	}
-	before, storeBefore, began := c.want(0), c.storeCPU(), time.Now()
+	before, storeBefore, writtenBefore, began := c.want(0), c.storeCPU(), c.storeWritten(), time.Now()
 	time.Sleep(span)
-	after, storeAfter, took := c.want(0), c.storeCPU(), time.Since(began)
+	after, storeAfter, writtenAfter, took := c.want(0), c.storeCPU(), c.storeWritten(), time.Since(began)
 	require.Zero(c.tb, after.Lost, "sessions that were lost while the store answered")
 	ran := max(1, after.Ran-before.Ran)
 	return speed{
 		ran:       int(float64(after.Ran-before.Ran) / took.Seconds()),
 		instances: (after.CPU - before.CPU) / time.Duration(ran), store: (storeAfter - storeBefore) / time.Duration(ran),
+		written: (writtenAfter - writtenBefore) / ran,
 	}
 }
 
-// speed is how many executions ran a second, and what each took of the processors.
+// speed is how many executions ran a second, and what each took.
 type speed struct {
 	ran              int
-	instances, store time.Duration
+	instances, store time.Duration // of the processors
+	written          int64         // bytes that the store wrote to the disks of all its members
 }
 
 func (s speed) String() string {
-	return fmt.Sprintf("ran %d a second, each for %s of the instances and %s of the store", s.ran,
-		s.instances.Round(time.Microsecond), s.store.Round(time.Microsecond))
+	return fmt.Sprintf("ran %d a second, each for %s of the instances and %s of the store, which wrote %d bytes", s.ran,
+		s.instances.Round(time.Microsecond), s.store.Round(time.Microsecond), s.written)
 }

@@ -133,6 +133,30 @@ func BenchmarkOverloadOften(b *testing.B) {
 	}
 }
 
+// How many executions run a second of 25,000 jobs that have one item each, so that nothing begins or ends together but by
+// chance: 5,000 a second are wanted, and then 12,500. It takes minutes, so -short leaves it out.
+func BenchmarkJobsOfOneItem(b *testing.B) {
+	if testing.Short() {
+		b.Skip("it takes minutes")
+	}
+	const jobs = 25_000
+	for _, every := range []int{5, 2} {
+		s := shape{processes: 1, members: 1, items: 1, every: every}
+		b.Run(fmt.Sprintf("jobs=%d/wanted=%d", jobs, jobs/every), func(b *testing.B) {
+			var last speed
+			for b.Loop() {
+				c := startCluster(b, s)
+				last = c.rate(jobs, *span)
+				c.close()
+			}
+			b.Logf("%s: wanted %d, %s", s, jobs/every, last)
+			b.ReportMetric(0, "ns/op")
+			b.ReportMetric(float64(last.ran), "ran/s")
+			b.ReportMetric(float64(last.written), "store-B/execution")
+		})
+	}
+}
+
 // How many executions run a second at most over one server of ZooKeeper, and over one of etcd on the same machine, one
 // after the other. It takes minutes, so -short leaves it out.
 func BenchmarkCapacityOfStores(b *testing.B) {
@@ -159,4 +183,5 @@ func (c curve) report(b *testing.B) {
 		b.ReportMetric(float64(c.points[i].ran), fmt.Sprintf("at-%gx/s", multiple))
 	}
 	b.ReportMetric(c.worst(), "worst-to-best")
+	b.ReportMetric(float64(c.points[1].written), "store-B/execution") // at the capacity
 }
