@@ -171,6 +171,7 @@ func (s *servedStream) receive(response *pb.WatchResponse) {
 
 // settle has everything that is under way arrive.
 func (s *servedStream) settle() {
+	s.sync() // a server that is behind answers no question
 	for len(s.requests)+len(s.begins)+len(s.news) > 0 {
 		s.serve()
 		s.sync()
