@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/elasticron/elasticron/registry"
@@ -24,7 +25,8 @@ func (s *Scheduler) followSessions(ctx context.Context) error {
 
 // follow tells the runners of each change of one session, until it is lost or ctx ends.
 func (s *Scheduler) follow(ctx context.Context, a *room.Attachment) {
-	defer func() { a.Cancel(a.Session.Err()) }()
+	over := func() { a.Cancel(cmp.Or(context.Cause(ctx), a.Session.Err())) } // ctx may have ended, and not have told a yet
+	defer over()
 	s.log.InfoContext(ctx, "session established", logSession, a.Session.ID().String())
 	s.clock.Check(ctx, 0)
 	told := ConnectionChange("")
@@ -33,7 +35,7 @@ func (s *Scheduler) follow(ctx context.Context, a *room.Attachment) {
 		state := a.Session.State()
 		if state == registry.SessionLost {
 			// Cancel first: the deadline leaves a margin, and this is what it is for.
-			a.Cancel(a.Session.Err())
+			over()
 			s.log.WarnContext(ctx, "session lost, running items are cancelled",
 				logSession, a.Session.ID().String(), logReason, a.Session.Err().Error())
 			s.tell(nil)

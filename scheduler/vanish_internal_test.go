@@ -31,7 +31,9 @@ func TestCodeHearsWhyRunEndsBeforeVanishHasToldIt(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- s.Run(t.Context()) }()
 		time.Sleep(2500 * time.Millisecond)
-		s.fail(ErrVanished) // Vanish stands still here
+		s.mu.Lock()
+		s.fail(ErrVanished) // Vanish stands still after this
+		s.mu.Unlock()
 		require.ErrorIs(t, <-done, ErrVanished)
 		require.ErrorIs(t, <-heard, ErrVanished)
 		reg.Vanish()
