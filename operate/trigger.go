@@ -353,6 +353,10 @@ func itemList(items []int) string {
 	return text
 }
 
+// ErrReplaced is what a backfill ends with that went on after another trigger had taken the place of one of its fires. All
+// others have run.
+var ErrReplaced = errors.New("another trigger has taken its place, and whether all items had run for it is not known")
+
 // MaxBackfill is how many fires one backfill has at most.
 const MaxBackfill = 1_000
 
@@ -360,7 +364,7 @@ const MaxBackfill = 1_000
 // and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
 // item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
 // says how far it has come: called again with its id, it leaves out the fires up to there. An item of theirs that
-// failed does not stop it once more; the error at the end tells.
+// failed does not stop it once more, nor does [ErrReplaced]; the error at the end tells.
 //
 // It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
 // or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
@@ -391,7 +395,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
 			result.Progress, err = done("triggered before"), nil
 			if result.replaced {
-				before = fmt.Errorf("fire %s: another trigger has taken its place, and whether all items had run for it is not known", fireTarget(t.Fire)[len("fire "):])
+				before = fmt.Errorf("fire %s: %w", fireTarget(t.Fire)[len("fire "):], ErrReplaced)
 			}
 		}
 		if err != nil {

@@ -594,6 +594,7 @@ func TestABackfillThatWasReplaced(t *testing.T) {
 		_, err = g.operator("bert").Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, waiting())
 		require.NoError(t, err)
 		r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorIs(t, err, operate.ErrReplaced)
 		require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: another trigger has taken its place")
 		require.Empty(t, r.Left)
 		require.Equal(t, everyFive(2)[1], ran()[1], "and the next one has run")

@@ -68,6 +68,7 @@ var written = map[jobtree.Kind]string{
 	jobtree.KindElectionLatch: "latch", jobtree.KindServer: "server", jobtree.KindConfig: "config",
 	jobtree.KindOffset: "offset", jobtree.KindItemAside: "aside", jobtree.KindItemDisabled: "disabled",
 	jobtree.KindTriggered: "triggered", jobtree.KindOperated: "operated", jobtree.KindTokens: "tokens",
+	jobtree.KindStarted: "barrier", jobtree.KindStartedHook: "hook", jobtree.KindCompleted: "barrier", jobtree.KindCompletedHook: "hook",
 }
 
 // lately carries a plan out with a late copy of everything, and returns what is wrong.

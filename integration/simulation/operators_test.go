@@ -357,7 +357,7 @@ func (d *driver) askAgain(goes time.Duration, opts operate.Options, do func(cont
 		var unconfirmed *operate.UnconfirmedError
 		var failed *operate.ItemsFailedError
 		switch {
-		case err == nil, errors.As(err, &refused), errors.As(err, &failed), ctx.Err() != nil:
+		case err == nil, errors.As(err, &refused), errors.As(err, &failed), errors.Is(err, operate.ErrReplaced), ctx.Err() != nil:
 			return
 		case errors.As(err, &unconfirmed):
 			if unconfirmed.Result.Progress.Overtaken {
