@@ -1,9 +1,6 @@
 package actor
 
-import (
-	"iter"
-	"slices"
-)
+import "slices"
 
 // Lookout collects items that have to be looked at, so that a large job is not searched after every
 // small change. The zero Lookout has none.
@@ -42,23 +39,11 @@ func (l *Lookout) TakeNoted() (all bool, items []int) {
 	return noted.all, noted.items
 }
 
-// Take yields the noted items in ascending order, and forgets them. total is how many items the job has.
-func (l *Lookout) Take(total int) iter.Seq[int] {
-	all, items := l.TakeNoted()
-	if !all {
-		return slices.Values(items)
+// Take returns the noted items in ascending order, and forgets them. total is how many items the job has.
+func (l *Lookout) Take(total int) []int {
+	if l.Empty() {
+		return nil
 	}
-	return func(yield func(int) bool) {
-		for n := range total {
-			if !yield(n) {
-				return
-			}
-		}
-	}
-}
-
-// TakeAll is [Lookout.Take] as a list.
-func (l *Lookout) TakeAll(total int) []int {
 	all, items := l.TakeNoted()
 	if !all {
 		return items

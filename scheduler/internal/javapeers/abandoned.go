@@ -40,10 +40,6 @@ func (s *java) Claims(v room.View, busy func(item int) bool) iter.Seq[int] {
 }
 
 func (s *java) claims(v room.View, busy, yield func(item int) bool) {
-	if len(v.State.FailoverItems) == 0 {
-		s.waiting = nil
-		return
-	}
 	if !v.Usable || !v.Config.Failover || !v.Known || !v.ServerEnabled() || v.State.JavaAssigns() {
 		return
 	}

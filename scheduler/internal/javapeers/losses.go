@@ -119,7 +119,7 @@ func (s *java) noteRemains(v room.View) {
 	if s.of != jobtree.ElasticJob3 || !v.Usable {
 		return
 	}
-	for item := range s.left.Take(v.State.Items()) {
+	for _, item := range s.left.Take(v.State.Items()) {
 		it := v.State.Item(item)
 		if _, noted := s.lost[item]; noted || it.Record.Err != nil {
 			continue
@@ -278,7 +278,7 @@ func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
 // yield proposes to leave to Java those executions of ours that Java instances run again.
 func (s *java) yield(v room.View) room.Batch {
 	var batch room.Batch
-	for item := range s.taken.Take(v.State.Items()) {
+	for _, item := range s.taken.Take(v.State.Items()) {
 		if !failover.TakenOver(v.State, item) {
 			continue
 		}

@@ -18,12 +18,8 @@ type reconciler struct {
 	every time.Duration // as the timer is set; 0 = not at all
 }
 
-// set makes the timer call ring after the interval, and only once: whoever is called sets it again. It does
-// nothing if it is set to that already.
+// set makes the timer call ring after the interval, and only once: whoever is called sets it again.
 func (c *reconciler) set(every time.Duration, ring func()) {
-	if c.every == every {
-		return
-	}
 	c.stop()
 	c.every = every
 	if every > 0 {
@@ -44,7 +40,9 @@ func (l *Leadership) KeepReconciling(v room.View) {
 		l.reconciler.stop()
 		return
 	}
-	l.reconciler.set(inforce.ReconcileInterval(*v.Config), l.ports.Reconcile)
+	if every := inforce.ReconcileInterval(*v.Config); every != l.reconciler.every {
+		l.reconciler.set(every, l.ports.Reconcile)
+	}
 }
 
 // Reconcile proposes to remove what is there for no reason, when its time has come. due tells that everything

@@ -93,7 +93,7 @@ func (x *Executions) unconfirmed(v room.View, item int) time.Duration {
 // was there to see that. here is as for Is, of every item.
 func (x *Executions) Decide(v room.View, here func(item int) registry.Revision) room.Batch {
 	var batch room.Batch
-	for n := range x.noted.Take(v.State.Items()) {
+	for _, n := range x.noted.Take(v.State.Items()) {
 		lost, wait := x.Is(v, n, here(n))
 		switch {
 		case wait:

@@ -15,7 +15,7 @@ import (
 // the state shows all that this process wrote of it.
 func (m *Mending) Orphans(v room.View, idle func(item int) bool) room.Batch {
 	var batch room.Batch
-	for n := range m.unexplained.Take(v.State.Items()) {
+	for _, n := range m.unexplained.Take(v.State.Items()) {
 		node := v.State.Item(n)
 		if unmarked(v, node) && idle(n) {
 			batch = append(batch, m.endUnmarked(v, node)...)

@@ -26,7 +26,7 @@ func (m *Mending) strays(v room.View) (batch room.Batch) {
 			stray(v.Tree.Instance(i.ID), i.Revision)
 		}
 	}
-	for n := range m.suspect.Take(v.State.Items()) {
+	for _, n := range m.suspect.Take(v.State.Items()) {
 		it := v.State.Item(n)
 		if it.Running.Exists() && it.Running.Session == 0 {
 			stray(v.Tree.ItemRunning(n), it.Running.Revision)

@@ -43,9 +43,13 @@ const (
 // whoever writes the node, it writes the configuration as well, because begins compare the configuration.
 func (o *Mending) restoreTokens(v room.View) room.Batch {
 	m, shown := &o.tokens, v.State.Tokens()
+	if shown.Err == nil && shown.Value == m.now { // as nearly always
+		m.since = time.Time{}
+		return nil
+	}
 	config := o.ports.Snapshot().Get(v.Tree.Config())
 	_, elsewhere := jobtree.DecodeElsewhere(config) // then whoever moves the job deletes what is left here
-	if shown.Err == nil && shown.Value == m.now || !config.Exists() || elsewhere || config.Revision != v.State.Config.Revision {
+	if !config.Exists() || elsewhere || config.Revision != v.State.Config.Revision {
 		m.since = time.Time{}
 		return nil
 	}

@@ -55,7 +55,14 @@ func (f *Fires) Decide(v room.View, others peers.Traits, items Leftover, left bo
 		f.GiveUp()
 		return nil
 	}
-	var batch room.Batch
+	return append(f.parted(v, items), f.vouched(v, others, left)...)
+}
+
+// parted proposes to note what is due of items that are not to run here.
+func (f *Fires) parted(v room.View, items Leftover) (batch room.Batch) {
+	if len(f.parting) == 0 { // as a rule, and this is asked after every change
+		return nil
+	}
 	for _, n := range slices.Sorted(maps.Keys(f.parting)) {
 		due, ok := items.Leftover(n)
 		if !ok {
@@ -67,7 +74,7 @@ func (f *Fires) Decide(v room.View, others peers.Traits, items Leftover, left bo
 			items.Noted(n)
 		})...)
 	}
-	return append(batch, f.vouched(v, others, left)...)
+	return batch
 }
 
 // Exhausted tells that an instance that leaves has tried often enough.

@@ -36,15 +36,19 @@ type Round struct {
 }
 
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
-// committed, [Rounds.Settled] runs what was begun. The round is nil if nothing may begin.
+// committed, [Rounds.Settled] runs what was begun. The round is nil if nothing may begin, or is to be considered.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if !r.MayBegin(v) || !r.ports.Peers().MayBegin(v) {
 		return nil, nil
 	}
 	r.refreshOwned(v)
-	round := &Round{id: rand.Text()[:12], now: v.Clock.Now(), request: r.requests(v), refuse: v.Refuses}
-	r.wakeDelayed(v, round.now)
-	round.noted = r.toConsider.TakeAll(v.State.Total())
+	now := v.Clock.Now()
+	if r.wakeDelayed(v, now); r.toConsider.Empty() { // as after most changes
+		return nil, nil
+	}
+	round := &Round{
+		id: rand.Text()[:12], now: now, request: r.requests(v), refuse: v.Refuses, noted: r.toConsider.Take(v.State.Total()),
+	}
 	for _, n := range round.noted {
 		if v.Owns(n) {
 			r.consider(v, round, n)

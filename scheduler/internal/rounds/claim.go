@@ -38,6 +38,9 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 
 // ClaimAbandoned claims lost executions of items that may be another's, as far as the others make it necessary.
 func (r *Rounds) ClaimAbandoned(v room.View, id func() string) {
+	if len(v.State.FailoverItems) == 0 { // nobody wishes for a claimant
+		return
+	}
 	for n := range r.ports.Peers().Claims(v, func(n int) bool { return r.claimIsFutile(v, n) }) {
 		r.proposeClaim(v, &Round{id: id(), now: v.Clock.Now()}, &item{number: n})
 	}
