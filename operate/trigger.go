@@ -364,7 +364,7 @@ const MaxBackfill = 1_000
 // and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
 // item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
 // says how far it has come: called again with its id, it leaves out the fires up to there. An item of theirs that
-// failed does not stop it once more, nor does [ErrReplaced]; the error at the end tells.
+// failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
 //
 // It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
 // or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
@@ -399,7 +399,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			}
 		}
 		if err != nil {
-			return r, err
+			return r, also(before, err)
 		}
 		if opts.DryRun {
 			return r, nil
@@ -410,12 +410,20 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		if failed := result.Progress.Failed(); len(failed) > 0 {
 			err := fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
 			if !result.Repeated {
-				return r, err
+				return r, also(before, err)
 			}
 			before = err // whoever goes on knows of it, or learns it when all else is done
 		}
 	}
 	return r, before
+}
+
+// also returns an error that tells of one before it, if there is one.
+func also(before, err error) error {
+	if before == nil {
+		return err
+	}
+	return errors.Join(before, err)
 }
 
 // BackfillResult says how far a backfill came.

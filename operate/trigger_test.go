@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -581,22 +582,34 @@ func TestAListOfManyItemsIsShortened(t *testing.T) {
 	require.Less(t, len(refusal.Error()), 700)
 }
 
-// A fire that another trigger has taken the place of is not said to have run.
+// A fire that another trigger has taken the place of is not said to have run, however the next one ends.
 func TestABackfillThatWasReplaced(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		g := newGround(t)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		_, err := g.op.Backfill(ctx, theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		ran := g.answering(succeed)
-		_, err = g.operator("bert").Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, waiting())
-		require.NoError(t, err)
-		r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
-		require.ErrorIs(t, err, operate.ErrReplaced)
-		require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: another trigger has taken its place")
-		require.Empty(t, r.Left)
-		require.Equal(t, everyFive(2)[1], ran()[1], "and the next one has run")
-	})
+	for name, next := range map[string]jobtree.Outcome{"the next one succeeds": jobtree.Success, "the next one fails": jobtree.Failure} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newGround(t)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := g.op.Backfill(ctx, theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				ran := g.answering(func(fire time.Time) jobtree.Outcome {
+					if fire.Equal(everyFive(2)[1]) {
+						return next
+					}
+					return jobtree.Success
+				})
+				_, err = g.operator("bert").Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, waiting())
+				require.NoError(t, err)
+				r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+				require.ErrorIs(t, err, operate.ErrReplaced)
+				require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: another trigger has taken its place")
+				var failed *operate.ItemsFailedError
+				require.Equal(t, next == jobtree.Failure, errors.As(err, &failed))
+				require.Empty(t, r.Left)
+				require.Equal(t, everyFive(2)[1], ran()[1], "and the next one has run")
+			})
+		})
+	}
 }
