@@ -116,7 +116,12 @@ func (a *arrivals) updates() map[*follower]update {
 }
 
 // told drops what the followers were told.
-func (a *arrivals) told() { clear(a.routed) }
+func (a *arrivals) told() {
+	if len(a.routed) > mostArrivals {
+		a.routed = nil
+	}
+	clear(a.routed)
+}
 
 // followersOf yields the followers whose subtree the path is in.
 func (w *watch) followersOf(path string) iter.Seq[*follower] {
