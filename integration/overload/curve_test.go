@@ -133,23 +133,23 @@ func BenchmarkOverloadOften(b *testing.B) {
 	}
 }
 
-// How many executions run a second of 25,000 jobs that have one item each, so that nothing begins or ends together but by
-// chance: 5,000 a second are wanted, and then 12,500. It takes minutes, so -short leaves it out.
-func BenchmarkJobsOfOneItem(b *testing.B) {
+// How many executions run a second of 25,000 items, as jobs of one item each, of which nothing begins or ends together but
+// by chance, and as jobs of ten: 5,000 a second are wanted, and then 12,500. It takes minutes, so -short leaves it out.
+func BenchmarkJobSizes(b *testing.B) {
 	if testing.Short() {
 		b.Skip("it takes minutes")
 	}
-	const jobs = 25_000
-	for _, every := range []int{5, 2} {
-		s := shape{processes: 1, members: 1, items: 1, every: every}
-		b.Run(fmt.Sprintf("jobs=%d/wanted=%d", jobs, jobs/every), func(b *testing.B) {
+	const all = 25_000
+	for _, s := range []shape{{items: 1, every: 5}, {items: 10, every: 5}, {items: 1, every: 2}, {items: 10, every: 2}} {
+		s.processes, s.members = 1, 1
+		b.Run(fmt.Sprintf("items=%d/wanted=%d", s.items, all/s.every), func(b *testing.B) {
 			var last speed
 			for b.Loop() {
 				c := startCluster(b, s)
-				last = c.rate(jobs, *span)
+				last = c.rate(all, *span)
 				c.close()
 			}
-			b.Logf("%s: wanted %d, %s", s, jobs/every, last)
+			b.Logf("jobs of %d items: wanted %d, %s", s.items, all/s.every, last)
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(float64(last.ran), "ran/s")
 			b.ReportMetric(float64(last.written), "store-B/execution")
