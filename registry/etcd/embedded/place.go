@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/url"
 	"os"
@@ -20,7 +21,16 @@ const startTries = 5
 type place struct {
 	name, dir    string
 	client, peer url.URL
-	cluster      string // all members, as etcd wants them: name=peer,name=peer
+	cluster      string      // all members, as etcd wants them: name=peer,name=peer
+	held         []io.Closer // the ports that nobody asked for
+}
+
+// letGo gives the ports back to the system.
+func (p place) letGo() (err error) {
+	for _, port := range p.held {
+		err = errors.Join(err, port.Close())
+	}
+	return err
 }
 
 // startTogether starts n servers as one cluster and returns when all are ready.
@@ -63,18 +73,21 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 	if err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(base, 0o700); err != nil {
-		return nil, err
-	}
 	var remove []func() error
 	defer func() {
 		if err == nil {
 			return
 		}
+		for _, at := range places {
+			err = errors.Join(err, at.letGo())
+		}
 		for _, do := range remove { // the next try has other peers, and would not find those of this one
 			err = errors.Join(err, do())
 		}
 	}()
+	if err := os.MkdirAll(base, 0o700); err != nil {
+		return nil, err
+	}
 	servers := make([]*Server, n)
 	for i, at := range places {
 		servers[i] = &Server{opts: o, place: at, temporary: temporary}
@@ -106,35 +119,55 @@ func abandon(servers []*Server, cause error) error {
 	return cause
 }
 
-// findPlaces gives each of n members a folder below base and free ports.
-func findPlaces(o *options, base string, n int) ([]place, error) {
+// findPlaces gives each of n members a folder below base and free ports, which it holds.
+func findPlaces(o *options, base string, n int) (places []place, err error) {
 	scheme := "http"
 	if !o.tls.Empty() {
 		scheme = "https"
 	}
-	places := make([]place, n)
+	places = make([]place, n)
+	defer func() {
+		if err == nil {
+			return
+		}
+		for _, at := range places {
+			err = errors.Join(err, at.letGo())
+		}
+	}()
 	members := make([]string, n)
 	chosen := map[string]bool{portOf(o.address): true, portOf(o.httpAddress): true}
 	for i := range places {
+		at := &places[i]
 		client, err := o.address, error(nil)
 		if client == "" {
-			client, err = o.another(chosen)
+			client, err = at.hold(o.another(chosen))
 		}
-		peer, err2 := o.another(chosen)
+		peer, err2 := at.hold(o.another(chosen))
 		if err := errors.Join(err, err2); err != nil {
-			return nil, err
+			return places, err
 		}
-		name := fmt.Sprintf("member%d", i+1)
-		places[i] = place{
-			name: name, dir: filepath.Join(base, name),
-			client: url.URL{Scheme: scheme, Host: client}, peer: url.URL{Scheme: "http", Host: peer},
-		}
-		members[i] = name + "=" + places[i].peer.String()
+		at.name = fmt.Sprintf("member%d", i+1)
+		at.dir = filepath.Join(base, at.name)
+		at.client, at.peer = url.URL{Scheme: scheme, Host: client}, url.URL{Scheme: "http", Host: peer}
+		members[i] = at.name + "=" + at.peer.String()
 	}
 	for i := range places {
 		places[i].cluster = strings.Join(members, ",")
 	}
 	return places, nil
+}
+
+// hold holds the port of an address that was found free.
+func (p *place) hold(address string, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	port, err := holdPort(address)
+	if err != nil {
+		return "", err
+	}
+	p.held = append(p.held, port)
+	return address, nil
 }
 
 // another returns a free address whose port is not among those chosen, and adds its port to them. The system may offer

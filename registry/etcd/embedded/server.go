@@ -84,11 +84,15 @@ func (s *Server) Close() error {
 	s.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.closed = true
-	if !s.temporary {
+	if s.closed {
 		return nil
 	}
-	return removeTemporary(s.place.dir)
+	s.closed = true
+	err := s.place.letGo()
+	if s.temporary {
+		err = errors.Join(err, removeTemporary(s.place.dir))
+	}
+	return err
 }
 
 func (s *Server) halt(how func(*instance)) {
