@@ -175,26 +175,21 @@ func (c *cluster) want(jobs int) counts {
 	return all
 }
 
-// storeCPU returns what the store took of the processors so far; 0 where a system does not tell as Linux does.
-func (c *cluster) storeCPU() time.Duration {
-	c.tb.Helper()
-	if runtime.GOOS != "linux" {
-		return 0
-	}
-	used, err := serverprocess.ProcessorTime(c.storePID)
-	require.NoError(c.tb, err)
-	return used
-}
+// storeCPU returns what the store took of the processors so far.
+func (c *cluster) storeCPU() time.Duration { return ofStore(c, serverprocess.ProcessorTime) }
 
-// storeWritten returns how many bytes the store has written to disks so far; 0 where a system does not tell as Linux does.
-func (c *cluster) storeWritten() int64 {
+// storeWritten returns how many bytes the store has written to disks so far.
+func (c *cluster) storeWritten() int64 { return ofStore(c, serverprocess.Written) }
+
+// ofStore returns what Linux tells of the store's process; the zero value on other systems.
+func ofStore[T any](c *cluster, ask func(pid int) (T, error)) (told T) {
 	c.tb.Helper()
-	if runtime.GOOS != "linux" {
-		return 0
+	if runtime.GOOS == "linux" {
+		var err error
+		told, err = ask(c.storePID)
+		require.NoError(c.tb, err)
 	}
-	written, err := serverprocess.Written(c.storePID)
-	require.NoError(c.tb, err)
-	return written
+	return told
 }
 
 // rate returns how many executions run a second when so many items have fires, once every item ran, or
