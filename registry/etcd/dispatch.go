@@ -22,7 +22,6 @@ func (w *watch) dispatch(resp clientv3.WatchResponse) {
 		return
 	}
 	w.h.r.see(revision)
-	defer w.came.told()
 	for f, u := range w.route(revision, resp.Events) {
 		if awaits := f.deliver(w, u); len(awaits) > 0 {
 			w.h.awaitParts(f, awaits)
@@ -31,13 +30,13 @@ func (w *watch) dispatch(resp clientv3.WatchResponse) {
 }
 
 // route sorts the events by the followers whose views show them, and adds a bare revision for those
-// that somebody waits for. What it returns is the next call's.
+// that somebody waits for.
 func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]update {
 	h := w.h
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.after = max(w.after, revision)
-	routed := w.came.updates()
+	routed := make(map[*follower]update)
 	defer w.came.forget()
 	for _, e := range events {
 		if event, ok := h.r.ns.event(e); ok {
@@ -75,9 +74,8 @@ func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]up
 // events that come after each other, and room for more than these would be a third of all that a response takes. The memory
 // is used again and again.
 type arrivals struct {
-	all    []arrived
-	of     map[*follower]int
-	routed map[*follower]update // what the followers are told of it
+	all []arrived
+	of  map[*follower]int
 }
 
 type arrived struct {
@@ -104,23 +102,6 @@ func (a *arrivals) forget() {
 	if a.all = a.all[:0]; cap(a.all) > mostArrivals {
 		*a = arrivals{}
 	}
-}
-
-// updates returns an empty map for what the followers are told.
-func (a *arrivals) updates() map[*follower]update {
-	if a.routed == nil {
-		a.routed = make(map[*follower]update)
-	}
-	clear(a.routed)
-	return a.routed
-}
-
-// told drops what the followers were told.
-func (a *arrivals) told() {
-	if len(a.routed) > mostArrivals {
-		a.routed = nil
-	}
-	clear(a.routed)
 }
 
 // followersOf yields the followers whose subtree the path is in.
