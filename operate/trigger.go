@@ -353,8 +353,8 @@ func itemList(items []int) string {
 	return text
 }
 
-// ErrReplaced is what a backfill ends with that went on after another trigger had taken the place of one of its fires. All
-// others have run.
+// ErrReplaced is what a backfill tells that went on after another trigger had taken the place of one of its fires. If it
+// ends for nothing else, all other fires were carried out.
 var ErrReplaced = errors.New("another trigger has taken its place, and whether all items had run for it is not known")
 
 // MaxBackfill is how many fires one backfill has at most.

@@ -1,7 +1,6 @@
 package serverprocess
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -58,14 +57,14 @@ func (p *Process) frozen() (bool, error) {
 		return false, err
 	}
 	for _, name := range threads {
-		text, err := os.ReadFile(name)
+		fields, err := behindName(name)
 		if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ESRCH) { // it has ended
 			continue
 		}
 		if err != nil {
 			return false, err
 		}
-		if state := bytes.TrimSpace(text[bytes.LastIndexByte(text, ')')+1:]); !bytes.HasPrefix(state, []byte("T")) {
+		if len(fields) == 0 || string(fields[0]) != "T" {
 			return false, nil
 		}
 	}

@@ -43,7 +43,8 @@ func (s *Server) Dir() string { return s.place.dir }
 
 // Stop stops the server and leaves its data for [Server.Restart]. A leader hands over to another
 // member first. It breaks the connections of clients rather than wait for them, and does nothing if
-// the server is stopped already.
+// the server is stopped already. On Linux the system gives the ports that the server found by itself to nobody else
+// until Close.
 func (s *Server) Stop() { s.halt((*instance).stop) }
 
 // Kill stops the server as a crash would: without a word to the other members. Its data stays for
