@@ -131,8 +131,13 @@ func (j *Job) trigger(ctx context.Context, a byhand.Ask, seen registry.Revision)
 		return nil, err
 	}
 	r, err := byhand.Decide(state, a, j.s.now())
-	if err != nil {
-		return nil, refusedTrigger(state, a, err)
+	if err != nil { // the view shows a step a moment after those know of it that follow the job, as that it has joined
+		if state, err = j.stored(ctx); err != nil {
+			return nil, err
+		}
+		if r, err = byhand.Decide(state, a, j.s.now()); err != nil {
+			return nil, refusedTrigger(state, a, err)
+		}
 	}
 	// The first request creates the node, which is removed with the job, and so with the configuration.
 	txn := registry.Txn{If: r.Compare, Then: r.Writes, Repeat: registry.RepeatCreation}
@@ -160,6 +165,11 @@ func (j *Job) state(ctx context.Context, seen registry.Revision) (*jobtree.State
 	if view, err := j.view(); err == nil && j.follows(view) && view.WaitRevision(ctx, seen) == nil {
 		return j.s.dialect.StateOf(j.r.name, view.Snapshot()), nil
 	}
+	return j.stored(ctx)
+}
+
+// stored returns the job's tree, read.
+func (j *Job) stored(ctx context.Context) (*jobtree.State, error) {
 	nodes, revision, err := j.s.registry.List(ctx, j.r.tree.Root())
 	if err != nil {
 		return nil, err
