@@ -85,7 +85,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		if again {
 			r.Revision = w.triggeredBy(r.ID, d.target)
 			op, _ := w.operated.Value.Find(r.ID)
-			r.came, r.replaced = op.Target, r.Revision == 0 && op.Target == d.target
+			r.Came, r.replaced = fireOf(op.Target), r.Revision == 0 && op.Target == d.target
 			return r, o.finish(ctx, view, d, opts, r, w.java && r.Revision != 0)
 		}
 		if unsure != nil {
@@ -157,6 +157,7 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 	case d.was == nil || d.was(op):
 		return decision{}, true, nil
 	}
+	w.id = id
 	dec, err = d.decide(w)
 	const look = "look at what was done since, and ask with another id if it is still wanted"
 	switch {

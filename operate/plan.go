@@ -193,13 +193,15 @@ type Result struct {
 	Revision registry.Revision `json:"revision,omitempty"`
 	// Repeated tells that an operation of this id was done before, and nothing was written now.
 	Repeated bool `json:"repeated,omitempty"`
+	// Came is, of a backfill under an id that was used before this call, the newest fire that it had come to. Fires up to
+	// this one were asked for.
+	Came time.Time `json:"came,omitzero"`
 	// Before is the text of the configuration before it was changed or removed. It may hold secrets.
 	Before string `json:"-"`
 	// Progress is how far the job had followed when the operation returned, if that was waited for.
 	Progress Progress `json:"progress,omitzero"`
 
-	replaced bool   // it is the last that was done under its id, and another trigger has taken its place since
-	came     string // the target of what was done under its id: of a backfill, how far it had come
+	replaced bool // it is the last that was done under its id, and another trigger has taken its place since
 }
 
 // Progress is how far a job has followed an operation.

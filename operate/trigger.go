@@ -112,7 +112,7 @@ func trigger(w *world, t Trigger) (decision, error) {
 		return decision{}, err
 	}
 	ask := byhand.Ask{
-		Parameter: t.Parameter, Fire: t.Fire, Within: t.Within, Replace: t.Replace, AfterRuns: true, Java: w.java,
+		Parameter: t.Parameter, Fire: t.Fire, Within: t.Within, Operation: w.id, Replace: t.Replace, AfterRuns: true, Java: w.java,
 	}
 	if len(t.Items) > 0 {
 		ask.Items = t.Items
@@ -180,7 +180,7 @@ func (w *world) refusedTrigger(t Trigger, err error) error {
 			return refuse(CausePending, "wait for it, or replace it", "the console of Java has triggered items %s, which have not begun yet", itemList(fault.Items))
 		}
 		return refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: items %s have not run for it yet",
-			w.state.Triggered().Revision, w.since(VerbTrigger, ""), itemList(fault.Items))
+			w.state.Triggered().Revision, w.madeBy(w.state.Triggered().Value.Operation), itemList(fault.Items))
 	}
 	return fault
 }
@@ -217,15 +217,12 @@ func (w *world) refusedDisabled() *Refusal {
 	return refuse(CauseNoInstance, "enable it first", "the job is disabled%s", w.since(VerbDisableJob, ""))
 }
 
-// triggeredBy returns the number of the trigger that an operation made, if no other took its place; else 0.
+// triggeredBy returns the number of the trigger that an operation made, if no other took its place; else 0. Others are also
+// those that no operator made: a process asks for runs of its own job by a handle, or somebody puts the node by hand.
 func (w *world) triggeredBy(id, target string) registry.Revision {
-	for _, op := range slices.Backward(w.operated.Value.Operations) {
-		if verb := Verb(op.Verb); verb == VerbTrigger || verb == VerbBackfill {
-			if op.ID == id && op.Target == target {
-				return w.snapshot.Get(w.tree.Triggered()).Revision
-			}
-			return 0
-		}
+	trigger := w.state.Triggered()
+	if op, _ := w.operated.Value.Find(id); op.Target == target && trigger.Value.Operation == id {
+		return trigger.Revision
 	}
 	return 0
 }
@@ -390,7 +387,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		}
 		result, err := o.carry(ctx, d, opts)
 		if result.Repeated {
-			came = fireOf(result.came)
+			came = result.Came
 		}
 		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
 			result.Progress, err = done("triggered before"), nil

@@ -67,7 +67,7 @@ func TestAJobIsTriggered(t *testing.T) {
 		require.NoError(t, err)
 		asked, err := jobtree.DecodeTriggered(g.node(nodes.Triggered()))
 		require.NoError(t, err)
-		require.Equal(t, jobtree.Triggered{Parameter: "2026-11", Until: r.When.Add(time.Hour)}, asked)
+		require.Equal(t, jobtree.Triggered{Parameter: "2026-11", Until: r.When.Add(time.Hour), Operation: r.ID}, asked)
 		require.Equal(t, g.node(nodes.Triggered()).Revision, r.Revision, "the number of the trigger")
 		require.Equal(t, map[int]operate.ItemState{
 			0: operate.ItemSucceeded, 1: operate.ItemFailed, 2: operate.ItemInterrupted, 3: operate.ItemSucceeded,
@@ -107,7 +107,7 @@ func TestSingleItemsAreTriggered(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "items 0,3", r.Target)
 		require.Equal(t, 2, r.Progress.Of)
-		require.Equal(t, `{"items":"0,3","fire":"1999-12-31T23:55:00Z","until":"2000-01-01T00:01:00Z"}`, g.value(nodes.Triggered()))
+		require.Equal(t, `{"items":"0,3","fire":"1999-12-31T23:55:00Z","until":"2000-01-01T00:01:00Z","operation":"`+r.ID+`"}`, g.value(nodes.Triggered()))
 	})
 }
 
@@ -167,6 +167,14 @@ func TestATriggerThatGoesOn(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, again.Repeated)
 		require.Equal(t, one.Revision, again.Revision, "its number is known as long as nothing took its place")
+
+		g.do(registry.Put(nodes.Triggered(), `{"items":"1-3","until":"2000-01-01T01:00:00Z"}`)) // as a handle of the job asks
+		again, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: one.ID})
+		require.NoError(t, err)
+		require.True(t, again.Repeated)
+		require.Zero(t, again.Revision)
+		refusal = g.refused(operate.CausePending, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
+		require.NotContains(t, refusal.Error(), "anna", "who did not make this one")
 
 		two, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, silent())
 		require.NoError(t, err)
@@ -585,7 +593,20 @@ func TestAListOfManyItemsIsShortened(t *testing.T) {
 // A fire that another trigger has taken the place of is not said to have run, however the next one ends.
 func TestABackfillThatWasReplaced(t *testing.T) {
 	t.Parallel()
-	for name, next := range map[string]jobtree.Outcome{"the next one succeeds": jobtree.Success, "the next one fails": jobtree.Failure} {
+	byOperator := func(g *ground) {
+		require.NoError(g, errOf(g.operator("bert").Trigger(g.Context(), theJob, operate.Trigger{Replace: true}, waiting())))
+	}
+	for name, row := range map[string]struct {
+		next    jobtree.Outcome
+		replace func(*ground)
+	}{
+		"the next one succeeds": {jobtree.Success, byOperator},
+		"the next one fails":    {jobtree.Failure, byOperator},
+		"by none that is written down": {jobtree.Success, func(g *ground) {
+			g.do(registry.Put(nodes.Triggered(), `{"until":"2000-01-01T01:00:00Z"}`))
+			time.Sleep(2 * time.Second) // until it has run
+		}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
@@ -596,17 +617,16 @@ func TestABackfillThatWasReplaced(t *testing.T) {
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				ran := g.answering(func(fire time.Time) jobtree.Outcome {
 					if fire.Equal(everyFive(2)[1]) {
-						return next
+						return row.next
 					}
 					return jobtree.Success
 				})
-				_, err = g.operator("bert").Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, waiting())
-				require.NoError(t, err)
+				row.replace(g)
 				r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
 				require.ErrorIs(t, err, operate.ErrReplaced)
 				require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: another trigger has taken its place")
 				var failed *operate.ItemsFailedError
-				require.Equal(t, next == jobtree.Failure, errors.As(err, &failed))
+				require.Equal(t, row.next == jobtree.Failure, errors.As(err, &failed))
 				require.Empty(t, r.Left)
 				require.Equal(t, everyFive(2)[1], ran()[1], "and the next one has run")
 			})

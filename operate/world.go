@@ -25,6 +25,7 @@ type world struct {
 	operated   jobtree.Stored[jobtree.Operated]
 	now        time.Time
 	force      bool
+	id         string // of the operation that is decided
 	strategies *sharding.Registry
 }
 
@@ -206,6 +207,14 @@ func (w *world) since(verb Verb, target string) string {
 		if op.Verb == string(verb) && op.Target == target {
 			return " (" + credit(op) + ")"
 		}
+	}
+	return ""
+}
+
+// madeBy tells who did the operation with an id, as since does.
+func (w *world) madeBy(id string) string {
+	if op, known := w.operated.Value.Find(id); known {
+		return " (" + credit(op) + ")"
 	}
 	return ""
 }

@@ -32,7 +32,8 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	if _, err := ask(result.Left, dry, 0); err != nil || opts.DryRun { // all of them are judged before the first is run
 		return result, err
 	}
-	var before error // of a fire of an earlier call
+	var before error   // of a fire of an earlier call
+	var came time.Time // how far earlier calls had come, as far as is known
 	for len(result.Left) > 0 {
 		done, failed, err := n.backfillOne(ctx, result.Left[0], opts, ask)
 		if err != nil {
@@ -41,8 +42,13 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 		done.Repeated = done.Repeated && given // under an id of ours nobody but us has asked before
 		result.Done = append(result.Done, done)
 		result.Left = result.Left[1:]
+		if done.Came.After(came) {
+			came = done.Came
+		}
+		// What was asked for before is not decided anew. What was not, was not by now either.
+		opts.Again = len(result.Left) > 0 && !result.Left[0].After(came)
 		if opts.Since != 0 {
-			opts.Since = max(opts.Since, done.State) // the next fire was not asked for by then
+			opts.Since = max(opts.Since, done.State)
 		}
 		if failed != nil {
 			if !done.Repeated {

@@ -3,6 +3,7 @@ package client_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -249,6 +250,32 @@ func TestWaitingForWhatIsForgotten(t *testing.T) {
 	results, err := n.DisableServerEverywhere(t.Context(), "10.0.0.1", operate.Options{Wait: true})
 	require.Error(t, err)
 	forgotten(results[0].Err)
+}
+
+// Whoever goes on with a backfill asks for what was asked for before as such: it is refused if the job has forgotten the id,
+// and not run twice.
+func TestABackfillThatIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	fires := []time.Time{time.Unix(0, 0).UTC(), time.Unix(60, 0).UTC(), time.Unix(120, 0).UTC()}
+	var asked []string
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		var body wire.BackfillRequest
+		assert.NoError(t, json.NewDecoder(r.Body).Decode(&body))
+		if r.URL.Query().Has(wire.ParamDryRun) {
+			write(w, "application/json", 200, wire.Backfill{ID: "night"})
+			return
+		}
+		asked = append(asked, fmt.Sprintf("%d %s again=%t", body.Fires[0].Unix(), r.Header.Get(wire.HeaderKey), r.URL.Query().Has(wire.ParamAgain)))
+		done := wire.Outcome{ID: "night", Plan: operate.Plan{State: registry.Revision(50 + len(asked))}, Progress: &operate.Progress{Done: true}}
+		if body.Fires[0].Before(fires[2]) {
+			done.Repeated, done.Came = true, fires[1]
+		}
+		write(w, "application/json", 200, wire.Backfill{ID: "night", Done: []wire.Outcome{done}})
+	})
+	r, err := n.Backfill(t.Context(), "orders", fires, operate.Trigger{}, operate.Options{ID: "night", Since: 7})
+	require.NoError(t, err)
+	require.Empty(t, r.Left)
+	require.Equal(t, []string{"0 night@7 again=false", "60 night@51 again=true", "120 night@52 again=false"}, asked)
 }
 
 // A removal that was not over is gone on with, also if the job went between two requests.

@@ -19,6 +19,7 @@ type Ask struct {
 	Parameter string
 	Fire      time.Time     // that the runs stand for; zero is none
 	Within    time.Duration // in which an item may begin
+	Operation string        // id of the operation by which it is asked for; empty if it is none
 	Replace   bool          // takes the place of a request that is pending
 	// AfterRuns has the request before be pending until what runs for it is over, also if that is to run again.
 	// Without it, it is pending until the items have begun.
@@ -56,7 +57,8 @@ func Decide(s *jobtree.State, a Ask, now time.Time) (Request, error) {
 	r := Request{
 		Triggered: jobtree.Triggered{
 			Items: a.Items, Parameter: a.Parameter, Fire: a.Fire.UTC(), Until: now.Add(a.Within).UTC(),
-			Each: a.Java || !s.Config.Value.Monitored(),
+			Operation: a.Operation,
+			Each:      a.Java || !s.Config.Value.Monitored(),
 		},
 		Pending: pending,
 	}

@@ -43,10 +43,8 @@ func Mask(path, value string) string {
 		return value
 	case name.Kind == KindOffset, name.Kind == KindOperated: // that quotes configs
 		return Hidden
-	case name.Kind == KindConfig && strings.HasPrefix(value, elsewhereBegins): // which quotes a config while the job moves
-		return maskObject(value, hiding(func(name string) bool { return name == "config" }))
 	case name.Kind == KindConfig:
-		return maskConfig(value, hiding(isSecret))
+		return maskConfigNode(value, hiding(isSecret))
 	case name.Kind == KindMove:
 		return maskObject(value, hiding(secretOfMove))
 	case strings.HasPrefix(value, "{"):
@@ -54,6 +52,14 @@ func Mask(path, value string) string {
 	default:
 		return value
 	}
+}
+
+// maskConfigNode masks what stands in the config node: a config, or while the job moves to another registry, what quotes one.
+func maskConfigNode(value string, secret hide) string {
+	if strings.HasPrefix(value, elsewhereBegins) {
+		return maskObject(value, hiding(func(name string) bool { return name == "config" || isSecret(name) }))
+	}
+	return maskConfig(value, secret)
 }
 
 // secretOfMove tells whether a member of [Tree.Move] is not to be shown: those quote the config of the registry that the
@@ -114,7 +120,7 @@ func MaskSecrets(n registry.Node) registry.Node {
 	switch {
 	case !known || n.Value == "":
 	case name.Kind == KindConfig:
-		n.Value = maskConfig(n.Value, hidingConfig)
+		n.Value = maskConfigNode(n.Value, hidingConfig)
 	case name.Kind == KindOperated:
 		operated, err := DecodeOperated(n)
 		if err != nil {

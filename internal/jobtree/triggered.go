@@ -31,6 +31,8 @@ type Triggered struct {
 	// Until is when the request ends. What has not begun for it by then does not begin any more. It must be
 	// set: an item that is enabled months later is not to run.
 	Until time.Time
+	// Operation is the id of the operation that made the request; empty if none did, such as a process that asks its own job.
+	Operation string
 	// Each tells that no record says for which request an item ran when this one was made, as the job was unmonitored or
 	// shared with Java. Each instance that is there answers once, for the items that it has, also if the job is
 	// recorded meanwhile.
@@ -62,6 +64,7 @@ func EncodeTriggered(t Triggered) (string, error) {
 	w.string("parameter", t.Parameter)
 	w.instant("fire", t.Fire)
 	w.instant("until", t.Until)
+	w.string("operation", t.Operation)
 	w.flag("each", t.Each)
 	return string(append(w.text, '}')), nil
 }
@@ -119,6 +122,8 @@ func DecodeTriggered(n registry.Node) (Triggered, error) {
 			t.Fire = r.instant(m)
 		case "until":
 			t.Until = r.instant(m)
+		case "operation":
+			t.Operation = r.text(m)
 		case "each":
 			t.Each = r.flag(m)
 		}

@@ -104,6 +104,7 @@ type Outcome struct {
 	Words     string             `json:"words,omitempty"` // the new cron expression
 	Revision  registry.Revision  `json:"revision,omitempty"`
 	Repeated  bool               `json:"repeated,omitempty"`
+	Came      time.Time          `json:"came,omitzero"` // of a backfill: the newest fire that was asked for under its id before
 	Progress  *operate.Progress  `json:"progress,omitempty"`
 	// Unconfirmed is why the job was not seen to have followed, where that was waited for.
 	Unconfirmed string `json:"unconfirmed,omitempty"`
@@ -111,7 +112,7 @@ type Outcome struct {
 
 // OutcomeOf makes an outcome of a result.
 func OutcomeOf(r operate.Result) Outcome {
-	o := Outcome{ID: r.ID, When: r.When, Plan: r.Plan, Revision: r.Revision, Repeated: r.Repeated}
+	o := Outcome{ID: r.ID, When: r.When, Plan: r.Plan, Revision: r.Revision, Repeated: r.Repeated, Came: r.Came}
 	if r.Progress.Text != "" || r.Progress.Done || r.Progress.Of > 0 || r.Progress.Overtaken {
 		o.Progress = &r.Progress
 	}
@@ -120,7 +121,7 @@ func OutcomeOf(r operate.Result) Outcome {
 
 // Result makes the result of an outcome.
 func (o Outcome) Result() operate.Result {
-	r := operate.Result{Plan: o.Plan, ID: o.ID, When: o.When, Revision: o.Revision, Repeated: o.Repeated}
+	r := operate.Result{Plan: o.Plan, ID: o.ID, When: o.When, Revision: o.Revision, Repeated: o.Repeated, Came: o.Came}
 	if o.Progress != nil {
 		r.Progress = *o.Progress
 	}
