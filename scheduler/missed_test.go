@@ -231,6 +231,34 @@ func TestFiresOfAnItemThatLostItsOwner(t *testing.T) {
 	}
 }
 
+// So do the fires of so many items that a resharding is written in parts: the transaction that puts it into force names none
+// of them.
+func TestFiresOfManyItemsThatLostTheirOwner(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const items = 360
+		cfg := makeUpAll(items)
+		witness := c.onServer(0, "witness", 0, nil, cfg)
+		a := c.onServer(1, "a", 0, nil, cfg)
+		sleepUntil(5500 * time.Millisecond)
+		a.crash(t)
+		witness.registry.SetLatency(60 * time.Millisecond) // its note comes later than the items
+		sleepUntil(8700 * time.Millisecond)
+		c.onServer(2, "b", 0, nil, cfg)
+		sleepUntil(16500 * time.Millisecond)
+		fires := firesOf(c.take())
+		var lost []string
+		for n := range items {
+			for second := 1; second <= 16; second++ {
+				if ran := fires[n][second]; ran != 1 {
+					lost = append(lost, fmt.Sprintf("item %d, fire %d: %d", n, second, ran))
+				}
+			}
+		}
+		require.Empty(t, lost[:min(20, len(lost))], "%d of them", len(lost))
+	})
+}
+
 // A new owner waits a moment for what others may tell of fires that it has not ticked, and no longer because it runs a
 // lost execution of the item again meanwhile: when that is over it makes up at once what came.
 func TestAnOwnerDoesNotWaitAnewAfterARerun(t *testing.T) {

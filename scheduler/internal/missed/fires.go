@@ -33,7 +33,7 @@ type Fires struct {
 	last     lastTick         // the newest fire that this process's clock ticked
 	witness  policy.Witness   // all that it ticked
 	vouching vouching         // what of it others need to know
-	formers  map[int]string   // who owned items that came here, until they are received
+	formers  map[int]string   // who owned items that are given to this instance, until they are received
 	parting  map[int]struct{} // items that are not to run here, and whose due fires must be noted
 	tries    int              // how often a leaving instance could not note all that was missed
 }
@@ -49,7 +49,7 @@ type lastTick struct {
 func New(ports room.Ports, rounds Rounds) *Fires { return &Fires{ports: ports, rounds: rounds} }
 
 // Before takes in a step of the view that the state does not show yet: which items it gives to this instance
-// that another one owned.
+// that another one owned. Where an assignment is written in parts, they come with a later step, which names none of them.
 func (f *Fires) Before(v room.View, step registry.Step) {
 	if !v.Rules.All {
 		return // a later run stands for what comes to be known late
@@ -77,9 +77,6 @@ func (f *Fires) Before(v room.View, step registry.Step) {
 		}
 	}
 }
-
-// Received notes that all items that came here have been received.
-func (f *Fires) Received() { f.formers = nil }
 
 // Observe takes in which items the job has, and which are disabled.
 func (f *Fires) Observe(v room.View, others peers.Traits, t jobtree.Touched) {

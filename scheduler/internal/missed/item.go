@@ -58,11 +58,13 @@ func (i *Item) MayBeTold() bool { return i.former != "" }
 // A fire that came while another owned the item is a missed one. One that came while nobody was clearly
 // responsible, and one of an item that has never run, is on time as long as it is not late.
 func (f *Fires) Receive(v room.View, others peers.Executors, it *Item, node jobtree.Item) {
+	m, n := v.Rules, node.Number
+	former := f.formers[n]
+	delete(f.formers, n)
 	if node.Disabled {
 		return
 	}
-	m, n := v.Rules, node.Number
-	if former := f.formers[n]; former != "" && m.All && f.records {
+	if former != "" && m.All && f.records {
 		it.former, it.came = former, time.Now()
 	}
 	it.Due = m.Merge(it.Due, f.unseen(v, others, node)...)

@@ -44,7 +44,7 @@ func (f *Fires) FollowOwners(v room.View, t jobtree.Touched) {
 	if len(f.vouching.arrivals) == 0 {
 		return
 	}
-	if !t.Instances {
+	if !t.Instances && !t.Epoch { // which gives items to others without naming them, if the assignment was written in parts
 		for _, n := range t.Items {
 			f.vouch(v, n)
 		}

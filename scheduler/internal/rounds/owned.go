@@ -29,7 +29,6 @@ func (r *Rounds) refreshOwned(v room.View) {
 		}
 	}
 	if slices.Equal(r.owned, before) { // as a rule: what touches an item seldom moves it
-		r.missed.Received()
 		return
 	}
 	r.task = ""
@@ -39,7 +38,6 @@ func (r *Rounds) refreshOwned(v room.View) {
 			r.missed.Receive(v, r.ports.Peers(), &r.item(n).Item, v.State.Item(n))
 		}
 	}
-	r.missed.Received()
 	for _, n := range before {
 		if _, has := slices.BinarySearch(r.owned, n); !has {
 			r.release(v, n)
