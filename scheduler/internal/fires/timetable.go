@@ -23,7 +23,7 @@ type Tick struct {
 type Entry struct {
 	schedule cronexpr.Schedule
 	jitter   Jitter
-	next     time.Time // the fire it waits for; zero = never again
+	next     time.Time // the fire it waits for; zero = none, unless the clock is set back
 	at       time.Time // when it is told: next, and its jitter
 	fired    func(Tick)
 	index    int // in the heap; -1 = not in it
@@ -36,11 +36,16 @@ func NewEntry(fired func(Tick)) *Entry { return &Entry{fired: fired, index: -1} 
 // wait makes the entry wait for its first fire after a time.
 func (e *Entry) wait(after time.Time) { e.waitFor(e.schedule.Next(after)) }
 
-// waitFor makes the entry wait for a fire; zero = never again.
+// waitFor makes the entry wait for a fire; zero = for none.
 func (e *Entry) waitFor(fire time.Time) {
-	e.next = fire
-	e.at = e.next.Add(e.jitter.Of(e.next))
+	e.next, e.at = fire, never
+	if !fire.IsZero() {
+		e.at = fire.Add(e.jitter.Of(fire))
+	}
 }
+
+// never is when an entry is told whose schedule has no more fires. It stays in its place: the clock may have been ahead.
+var never = time.Unix(1<<40, 0)
 
 // Timetable is the one clock of a process: it tells every job of its fires. The goroutine that runs
 // it calls the jobs' functions, which must not block.
@@ -77,12 +82,10 @@ func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j Jitter) {
 		heap.Remove(&t.entries, e.index)
 	}
 	e.schedule, e.jitter, e.next = schedule, j, time.Time{}
-	if schedule != nil {
-		e.wait(t.now())
-	}
-	if e.next.IsZero() {
+	if schedule == nil {
 		return
 	}
+	e.wait(t.now())
 	heap.Push(&t.entries, e)
 	t.notify()
 }
@@ -117,11 +120,7 @@ func (t *Timetable) fire(now time.Time) time.Duration {
 			return min(e.at.Sub(now), WallCheck)
 		}
 		due := e.advance(now)
-		if e.next.IsZero() {
-			heap.Pop(&t.entries)
-		} else {
-			heap.Fix(&t.entries, 0)
-		}
+		heap.Fix(&t.entries, 0)
 		e.fired(due)
 	}
 	return WallCheck
@@ -149,10 +148,13 @@ func (e *Entry) advance(now time.Time) Tick {
 // correction of a clock that runs fast, and the fires of that time have been ticked.
 const setBack = time.Second
 
-// restart gives every entry its next fire after now. The caller holds mu.
+// restart gives every entry its next fire after now, but for those that wait for the jitter of an earlier one. The caller
+// holds mu.
 func (t *Timetable) restart(now time.Time) {
 	for _, e := range t.entries {
-		e.wait(now)
+		if e.next.IsZero() || e.next.After(now) {
+			e.wait(now)
+		}
 	}
 	heap.Init(&t.entries)
 }

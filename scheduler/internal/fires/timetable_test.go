@@ -158,7 +158,7 @@ func TestEntriesAreRemovedAndComeBack(t *testing.T) {
 	})
 }
 
-// A job that has had its last fire leaves the timetable, and others go on.
+// A job that has had its last fire is told of none any more, and others go on.
 func TestAScheduleThatEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,8 +171,6 @@ func TestAScheduleThatEnds(t *testing.T) {
 		require.Equal(t, []told{onTimeAt(5 * time.Second), onTimeAt(7 * time.Second)}, b.take("last"))
 		require.Empty(t, b.take("never"))
 		require.Len(t, b.take("other"), 6)
-		require.Equal(t, -1, last.index)
-		require.Equal(t, -1, never.index)
 
 		b.Set(last, parsed(t, "@every 10s"))
 		until(time.Minute + 11*time.Second)
@@ -239,6 +237,44 @@ func TestTheClockIsSetBack(t *testing.T) {
 			{first: time.Hour, fire: time.Hour, at: 2 * time.Hour},
 		}, b.take("b"))
 	})
+}
+
+// A schedule that has ended by a clock that was ahead goes on when that is set right, whether it ended while the job was there
+// or before.
+func TestAScheduleThatEndedByAWrongClock(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		before, meanwhile := b.entry("before"), b.entry("meanwhile")
+		b.Set(before, parsed(t, "0 0 1,2 1 1 ? 2000"))
+		b.turn(24 * time.Hour)
+		until(time.Minute)
+		b.Set(meanwhile, parsed(t, "0 0 1,2 1 1 ? 2000"))
+		require.Len(t, b.take("before"), 1, "of both fires")
+		b.turn(-24 * time.Hour)
+		until(3 * time.Hour)
+		both := []told{onTimeAt(time.Hour), onTimeAt(2 * time.Hour)}
+		require.Equal(t, both, b.take("before"))
+		require.Equal(t, both, b.take("meanwhile"))
+	})
+}
+
+// A fire that has come, and waits for its jitter, is told of though the clock is set back meanwhile, also if it is the last.
+func TestTheClockIsSetBackWhileAFireIsDelayed(t *testing.T) {
+	t.Parallel()
+	for _, cron := range []string{"0 0 * * * ?", "0 0 1 1 1 ? 2000"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBoard(t)
+			j := Jitter{Job: "orders", Most: 30 * time.Minute}
+			delay := j.Of(midnight.Add(time.Hour))
+			require.Greater(t, delay, 2*time.Minute)
+			b.SetWith(b.entry("a"), parsed(t, cron), j)
+			until(time.Hour + time.Minute)
+			b.turn(-30 * time.Second)
+			until(time.Hour + 50*time.Minute)
+			require.Equal(t, []told{{first: time.Hour, fire: time.Hour, at: time.Hour + delay + 30*time.Second}}, b.take("a"))
+		})
+	}
 }
 
 // A clock that is corrected by a little tells no fire twice, and none is lost.
