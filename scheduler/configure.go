@@ -96,5 +96,5 @@ func (r *runner) keepTime(paused bool) {
 	if now.Rules.Delay == 0 && !cronexpr.IsTriggered(now.Rules.Schedule) && cronexpr.NeverAfter(now.Rules.Schedule, r.s.now()) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.Config.Cron)
 	}
-	r.s.timetable.SetWith(r.entry, now.Rules.Schedule, fires.Jitter{Job: r.name, Most: now.Rules.Jitter})
+	r.s.timetable.SetWith(r.entry, now.Rules.Schedule, now.Rules.Jitter)
 }

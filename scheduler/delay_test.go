@@ -10,6 +10,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // delayed returns a job that runs a minute after its last run was over.
@@ -227,5 +228,34 @@ func TestJitterSpreadsFires(t *testing.T) {
 			late[key], distinct[by] = by, true
 		}
 		require.Greater(t, len(distinct), 60)
+	})
+}
+
+// Items that come to an instance between a fire and the end of its jitter begin when they would have anyway, also if the
+// instance was not there when the fire came, and finds it in the window of fires that it makes up.
+func TestItemsThatMoveWhileAFireIsDelayed(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		fire := time.Now().Add(2 * time.Hour)
+		cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 4}
+		cfg.Jitter, cfg.Misfire, cfg.MisfireWindow = 50*time.Minute, job.MisfireAll, time.Hour
+		a := c.start("a", nil, cfg)
+		sleepUntil(2*time.Hour + time.Second)
+		require.Len(t, c.take(), 4, "for the fire before")
+		delay := fires.Jitter{Job: "orders", Most: cfg.Jitter}.Of(fire)
+		require.Greater(t, delay, 7*time.Minute)
+		sleepUntil(2*time.Hour + 3*time.Minute)
+		c.start("b", nil, cfg)
+		sleepUntil(2*time.Hour + 6*time.Minute)
+		a.stop(t)
+		require.Empty(t, c.take())
+		sleepUntil(2*time.Hour + 51*time.Minute)
+		runs := c.take()
+		require.Len(t, runs, 4)
+		for _, r := range runs {
+			require.Equal(t, "b", r.instance)
+			require.True(t, fire.Equal(r.sc.Fire))
+			require.WithinDuration(t, fire.Add(delay), r.began, time.Second)
+		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // minute is a fire that comes some minutes after a fixed time.
@@ -48,13 +49,14 @@ func same(t require.TestingT, want, got Due) {
 func TestMisfiresOf(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
-	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, Of(cfg))
+	none := fires.Jitter{Job: "orders"}
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, Of(cfg))
 	cfg.Misfire = job.MisfireOnce
-	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax}, Of(cfg))
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, Of(cfg))
 	cfg.Misfire, cfg.MisfireMax, cfg.MisfireWindow = job.MisfireAll, 7, 90*time.Second
-	require.Equal(t, Policy{On: true, All: true, Most: 7, Window: 90 * time.Second}, Of(cfg))
+	require.Equal(t, Policy{On: true, All: true, Most: 7, Window: 90 * time.Second, Jitter: none}, Of(cfg))
 	cfg.Misfire = job.MisfireSkip
-	require.Equal(t, Policy{Most: 7, Window: 90 * time.Second}, Of(cfg))
+	require.Equal(t, Policy{Most: 7, Window: 90 * time.Second, Jitter: none}, Of(cfg))
 }
 
 func TestTickOfADue(t *testing.T) {
@@ -168,7 +170,7 @@ func TestExpire(t *testing.T) {
 func TestUntil(t *testing.T) {
 	t.Parallel()
 	window, ageless, late := makeUpAll, makeUpNone, makeUpNone
-	window.Window, ageless.Ageless, late.Jitter = 2*time.Minute, true, time.Second
+	window.Window, ageless.Ageless, late.Jitter.Most = 2*time.Minute, true, time.Second
 	for name, test := range map[string]struct {
 		policy Policy
 		due    Due

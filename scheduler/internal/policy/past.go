@@ -21,7 +21,7 @@ func (r Rules) Ticked(w *Witness, item int, ran, until time.Time) []time.Time {
 // TickedLately is Ticked for a job without records, where nobody knows what an item ran for. It lists the newest
 // fire that was not seen for the item, and no other, or nothing if that fire is too late.
 func (r Rules) TickedLately(w *Witness, item int, seen, now time.Time) []time.Time {
-	from := later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter-1))
+	from := later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter.Most-1))
 	return w.Fires(r.Schedule, from, now, 1)
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // LateAfter is how late a scheduled fire may begin and still count as on time. Beyond, it is a
@@ -20,8 +21,8 @@ type Policy struct {
 	Most   int           // of them to keep, if All
 	Window time.Duration // how old they may be; 0 = any age
 
-	Jitter  time.Duration // by how much a fire may be told late
-	Ageless bool          // a fire is never too late to be on time
+	Jitter  fires.Jitter // by how much each fire is told late
+	Ageless bool         // a fire is never too late to be on time
 }
 
 // Of returns the policy of a configuration. Whether a fire is never too late, the schedule tells.
@@ -31,13 +32,13 @@ func Of(cfg job.Config) Policy {
 		All:    cfg.Misfire == job.MisfireAll,
 		Most:   inforce.MisfireMax(cfg),
 		Window: cfg.MisfireWindow,
-		Jitter: cfg.Jitter,
+		Jitter: fires.Jitter{Job: cfg.Name, Most: cfg.Jitter},
 	}
 }
 
 // TooLate tells whether a fire can no longer begin as one that is on time.
 func (m Policy) TooLate(fire, now time.Time) bool {
-	return !m.Ageless && now.Sub(fire) > LateAfter+m.Jitter
+	return !m.Ageless && now.Sub(fire) > LateAfter+m.Jitter.Most
 }
 
 // Tick adds a fire that came just now, and those that passed unseen before it. If missed fires are
@@ -145,8 +146,8 @@ func (m Policy) Until(d Due, usual time.Duration) time.Time {
 	case source == job.Misfire || m.Ageless:
 		return time.Time{}
 	case m.On:
-		return fire.Add(LateAfter + m.Jitter)
+		return fire.Add(LateAfter + m.Jitter.Most)
 	default:
-		return fire.Add(LateAfter + m.Jitter - min(2*usual, LateAfter/2))
+		return fire.Add(LateAfter + m.Jitter.Most - min(2*usual, LateAfter/2))
 	}
 }

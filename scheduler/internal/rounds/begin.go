@@ -176,7 +176,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	var guards []registry.Condition // of a request
 	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
-	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
+	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
 		var admitted bool
 		if turn, admitted = r.admit(v, round, it); !admitted {
 			return
@@ -231,10 +231,10 @@ func (it *item) standsBack(v room.View) bool {
 }
 
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
-// has been set back since.
-func (r *Rounds) notYet(it *item, now time.Time) bool {
+// has been set back since, or the item came here before the fire's jitter was over.
+func (r *Rounds) notYet(v room.View, it *item, now time.Time) bool {
 	fire, _ := it.Due.Next()
-	left := fire.Sub(now)
+	left := v.Rules.Told(fire).Sub(now)
 	if left <= 0 {
 		return false
 	}

@@ -13,7 +13,7 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded 
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	request, asked := round.request.For(it.number, max(recorded, it.triggered))
 	switch {
-	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(it, round.now):
+	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now):
 		current.Fire, current.Source = it.Due.Next()
 		it.Due = it.Due.After(current.Fire)
 	case !asked:
