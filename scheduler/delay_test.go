@@ -210,7 +210,7 @@ func TestJitterSpreadsFires(t *testing.T) {
 		c.start("b", nil, configs...)
 		sleepUntil(10*time.Minute + 59*time.Second)
 		runs := c.take()
-		require.Len(t, runs, 8*2*10)
+		require.Len(t, runs, 8*2*11, "the first is the one that has come and is not told of")
 		type fire struct {
 			job string
 			at  time.Time
@@ -232,30 +232,32 @@ func TestJitterSpreadsFires(t *testing.T) {
 }
 
 // Items that come to an instance between a fire and the end of its jitter begin when they would have anyway, also if the
-// instance was not there when the fire came, and finds it in the window of fires that it makes up.
+// instance was not there when the fire came, whether or not it looks for what it missed.
 func TestItemsThatMoveWhileAFireIsDelayed(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, c *cluster) {
-		fire := time.Now().Add(2 * time.Hour)
-		cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 4}
-		cfg.Jitter, cfg.Misfire, cfg.MisfireWindow = 50*time.Minute, job.MisfireAll, time.Hour
-		a := c.start("a", nil, cfg)
-		sleepUntil(2*time.Hour + time.Second)
-		require.Len(t, c.take(), 4, "for the fire before")
-		delay := fires.Jitter{Job: "orders", Most: cfg.Jitter}.Of(fire)
-		require.Greater(t, delay, 7*time.Minute)
-		sleepUntil(2*time.Hour + 3*time.Minute)
-		c.start("b", nil, cfg)
-		sleepUntil(2*time.Hour + 6*time.Minute)
-		a.stop(t)
-		require.Empty(t, c.take())
-		sleepUntil(2*time.Hour + 51*time.Minute)
-		runs := c.take()
-		require.Len(t, runs, 4)
-		for _, r := range runs {
-			require.Equal(t, "b", r.instance)
-			require.True(t, fire.Equal(r.sc.Fire))
-			require.WithinDuration(t, fire.Add(delay), r.began, time.Second)
-		}
-	})
+	for _, window := range []time.Duration{0, 30 * time.Minute, time.Hour} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			fire := time.Now().Add(2 * time.Hour)
+			cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 4}
+			cfg.Jitter, cfg.Misfire, cfg.MisfireWindow = 50*time.Minute, job.MisfireAll, window
+			delay := fires.Jitter{Job: "orders", Most: cfg.Jitter}.Of(fire)
+			require.Greater(t, delay, 7*time.Minute)
+			a := c.start("a", nil, cfg)
+			sleepUntil(2*time.Hour + 3*time.Minute)
+			require.Len(t, c.take(), 2*4, "for the fires before")
+			c.start("b", nil, cfg)
+			sleepUntil(2*time.Hour + 6*time.Minute)
+			a.stop(t)
+			require.Empty(t, c.take())
+			sleepUntil(2*time.Hour + 51*time.Minute)
+			runs := c.take()
+			require.Len(t, runs, 4)
+			for _, r := range runs {
+				require.Equal(t, "b", r.instance)
+				require.Equal(t, job.Scheduled, r.sc.Source)
+				require.True(t, fire.Equal(r.sc.Fire))
+				require.WithinDuration(t, fire.Add(delay), r.began, time.Second)
+			}
+		})
+	}
 }

@@ -33,8 +33,15 @@ type Entry struct {
 // goroutine that runs the timetable, and must not block.
 func NewEntry(fired func(Tick)) *Entry { return &Entry{fired: fired, index: -1} }
 
-// wait makes the entry wait for its first fire after a time.
-func (e *Entry) wait(after time.Time) { e.waitFor(e.schedule.Next(after)) }
+// wait makes the entry wait for its first fire that is told of after a time: one that has come by then, and whose jitter is
+// not over, is still to come.
+func (e *Entry) wait(now time.Time) {
+	fire := e.schedule.Next(now.Add(-e.jitter.Most))
+	for !fire.IsZero() && !fire.Add(e.jitter.Of(fire)).After(now) {
+		fire = e.schedule.Next(fire)
+	}
+	e.waitFor(fire)
+}
 
 // waitFor makes the entry wait for a fire; zero = for none.
 func (e *Entry) waitFor(fire time.Time) {
@@ -68,13 +75,13 @@ func NewTimetable(now func() time.Time) *Timetable {
 	return &Timetable{now: now, Woke: func() {}, changed: make(chan struct{}, 1)}
 }
 
-// Set gives e the schedule and its first fire after now, and puts it in its place. A nil schedule
+// Set gives e the schedule, and puts it in its place, where it waits for its first fire after now. A nil schedule
 // takes it out.
 func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule) {
 	t.SetWith(e, schedule, Jitter{})
 }
 
-// SetWith is Set for fires that a jitter delays.
+// SetWith is Set for fires that a jitter delays. The first is the one that is told of first after now.
 func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j Jitter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -140,7 +147,7 @@ func (e *Entry) advance(now time.Time) Tick {
 	} else if over := cronexpr.Last(e.schedule, e.next, now.Add(-e.jitter.Most)); !over.IsZero() {
 		due.Fire = over
 	}
-	e.wait(due.Fire)
+	e.waitFor(e.schedule.Next(due.Fire))
 	return due
 }
 
@@ -148,13 +155,10 @@ func (e *Entry) advance(now time.Time) Tick {
 // correction of a clock that runs fast, and the fires of that time have been ticked.
 const setBack = time.Second
 
-// restart gives every entry its next fire after now, but for those that wait for the jitter of an earlier one. The caller
-// holds mu.
+// restart gives every entry its next fire by now. The caller holds mu.
 func (t *Timetable) restart(now time.Time) {
 	for _, e := range t.entries {
-		if e.next.IsZero() || e.next.After(now) {
-			e.wait(now)
-		}
+		e.wait(now)
 	}
 	heap.Init(&t.entries)
 }

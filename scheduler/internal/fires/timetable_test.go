@@ -268,6 +268,7 @@ func TestTheClockIsSetBackWhileAFireIsDelayed(t *testing.T) {
 			j := Jitter{Job: "orders", Most: 30 * time.Minute}
 			delay := j.Of(midnight.Add(time.Hour))
 			require.Greater(t, delay, 2*time.Minute)
+			until(40 * time.Minute)
 			b.SetWith(b.entry("a"), parsed(t, cron), j)
 			until(time.Hour + time.Minute)
 			b.turn(-30 * time.Second)

@@ -33,13 +33,8 @@ func (r Rules) Fires(from, until time.Time) []time.Time {
 	return newest(r.Schedule, from, until, r.Keeps())
 }
 
-// Told returns when a fire is told of: when it has come and its jitter is over. Fixed delays have none.
-func (r Rules) Told(fire time.Time) time.Time {
-	if r.Delay != 0 {
-		return fire
-	}
-	return fire.Add(r.Jitter.Of(fire))
-}
+// Told returns when a fire is told of: when it has come, and its jitter is over.
+func (r Rules) Told(fire time.Time) time.Time { return fire.Add(r.Jitter.Of(fire)) }
 
 // IsFire tells whether the job fires at a time.
 func (r Rules) IsFire(at time.Time) bool {
