@@ -119,6 +119,21 @@ func TestWhatAFrozenInstanceFindsOut(t *testing.T) {
 	})
 }
 
+// An instance that crashes while it stops has not failed to stop, and Stop waits for it no longer.
+func TestACrashDuringAStop(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		c.Job(invoices(), clustertest.Work(10*time.Second))
+		a := c.Start("a")
+		c.Advance(5*time.Minute + time.Second)
+		crash := time.AfterFunc(2*time.Second, a.Crash)
+		defer crash.Stop()
+		a.Stop()
+		require.Equal(t, clustertest.At(5*time.Minute+3*time.Second), time.Now().UTC())
+		require.False(t, a.Running())
+	})
+}
+
 // The context of code tells it of a crash, and a restart is another process.
 func TestWhatCodeHearsOfACrash(t *testing.T) {
 	t.Parallel()

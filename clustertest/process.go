@@ -81,13 +81,16 @@ func (p *process) failed() (error, bool) {
 	}
 }
 
-// stop ends the process gracefully, and returns when it has ended.
+// stop ends the process gracefully, and returns when it has ended. One that is killed meanwhile has no say any more.
 func (p *process) stop() error {
 	if !p.state.CompareAndSwap(int32(running), int32(stopping)) {
 		return nil
 	}
 	p.cancel()
 	<-p.done
+	if p.is(crashed) {
+		return nil
+	}
 	err := p.handle.Close(context.Background())
 	if errors.Is(err, registry.ErrUnavailable) { // it cannot say farewell, and its session ends all the same
 		err = nil

@@ -39,9 +39,11 @@ func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 }
 
 // drain waits for what runs, until the curfew. What has not returned by then is
-// given up, and named by the error. A registry that does not answer cannot hold it up either.
+// given up, and named by the error. A registry that does not answer cannot hold it up either, and when the process
+// vanishes, it waits for nothing.
 func (s *Scheduler) drain(runners []*runner) error {
-	if waitDrained(runners, s.curfew.Items) {
+	vanished := s.life.Done()
+	if waitDrained(runners, s.curfew.Items, vanished) {
 		return nil
 	}
 	answers := make([]chan error, len(runners)) // none of a runner that was dismissed meanwhile
@@ -63,11 +65,13 @@ func (s *Scheduler) drain(runners []*runner) error {
 				all = append(all, err)
 			default:
 			}
+		case <-vanished:
+			return nil
 		}
 	}
 	end := time.NewTimer(s.curfew.Moment(3 * stopping.LastWords))
 	defer end.Stop()
-	waitDrained(runners, end.C)
+	waitDrained(runners, end.C, vanished)
 	return errors.Join(all...)
 }
 
@@ -113,11 +117,14 @@ func (s *Scheduler) handOver() []*runner {
 	return runners
 }
 
-// waitDrained waits until nothing of the runners is left to be done, and not beyond enough.
-func waitDrained[T any](runners []*runner, enough <-chan T) bool {
+// waitDrained waits until nothing of the runners is left to be done, or the process vanishes, and not beyond enough.
+// It is false if that was enough.
+func waitDrained[T any](runners []*runner, enough <-chan T, vanished <-chan struct{}) bool {
 	for _, r := range runners {
 		select {
 		case <-r.departure.drained.Done():
+		case <-vanished:
+			return true
 		case <-enough:
 			return false
 		}

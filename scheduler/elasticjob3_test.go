@@ -835,7 +835,7 @@ func TestAnEndThatIsCutShortBesideElasticJob3(t *testing.T) {
 	for name, end := range map[string]func(t *testing.T, a *instance){
 		"stopped now":                 func(_ *testing.T, a *instance) { a.StopNow() },
 		"the stop takes too long":     func(_ *testing.T, a *instance) { a.cancel() },
-		"killed while it waits":       func(_ *testing.T, a *instance) { a.cancel(); time.Sleep(time.Second); a.registry.Vanish(); a.Vanish() },
+		"killed while it waits":       func(t *testing.T, a *instance) { a.cancel(); time.Sleep(time.Second); a.crash(t) },
 		"its session ends meanwhile":  func(_ *testing.T, a *instance) { a.cancel(); time.Sleep(time.Second); a.registry.Expire() },
 		"its code does not even hear": nil,
 	} {

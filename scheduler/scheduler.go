@@ -164,6 +164,9 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		over, given := s.windDown(stopped) //nolint:contextcheck // what winds down has a time of its own
 		defer over()
 		abandoned = given
+		if errors.Is(context.Cause(life), ErrVanished) { // meanwhile, and from then on the tree stays as it is
+			failure, stopped = errors.Join(failure, ErrVanished), nil
+		}
 	}
 	end(nil)
 	defer s.notices.Close()()

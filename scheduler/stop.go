@@ -47,7 +47,8 @@ func (s *Scheduler) timeToStop() time.Duration {
 // Vanish ends Run without a word to the registry: running items are cancelled with the cause
 // [ErrVanished], and the nodes of this process stay until its session ends, which is when the
 // registry handle is closed or abandoned. It is for a process that must not write any more, and for
-// tests. It does not wait for Run to return, and does nothing before Run or after it.
+// tests. During a drain it ends that at once. It does not wait for Run to return, and does nothing before Run or
+// after it.
 func (s *Scheduler) Vanish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +56,8 @@ func (s *Scheduler) Vanish() {
 		return
 	}
 	s.fail(ErrVanished)
-	s.endLife(ErrVanished) // cancels items, and with them all commits
+	s.endLife(ErrVanished) // cancels items, and with them all commits; a drain under way waits for nothing more
+	s.curfew.Hasten()
 }
 
 // end stops Run, and tells whether that was called.

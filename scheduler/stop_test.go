@@ -79,6 +79,41 @@ func TestVanishTellsTheRegistryNothing(t *testing.T) {
 	})
 }
 
+// Nor does a process that vanishes while it stops wait for anything more: what runs keeps its mark, and Run tells that
+// it did not stop as it should.
+func TestVanishDuringADrain(t *testing.T) {
+	t.Parallel()
+	for name, work := range map[string]job.HandlerFunc{
+		"running": untilDone,
+		"deaf":    func(context.Context, job.ShardingContext) error { time.Sleep(time.Hour); return nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				a := c.start("a", work, jobOf(1))
+				sleepUntil(6 * time.Second)
+				a.cancel()
+				sleepUntil(7 * time.Second)
+				before := stored(t, c.server)
+				a.Vanish()
+				select {
+				case err := <-a.done:
+					require.ErrorIs(t, err, scheduler.ErrVanished)
+					a.done <- nil
+				case <-time.After(3 * time.Second):
+					require.Fail(t, "Run goes on")
+				}
+				require.Equal(t, before, stored(t, c.server))
+				require.True(t, c.state().Item(0).Running.Exists())
+				time.Sleep(2 * time.Hour)
+				if runs := c.take(); name == "running" {
+					require.ErrorIs(t, runs[0].cause, scheduler.ErrVanished)
+				}
+			})
+		})
+	}
+}
+
 // Code that ignores its context is given up, named, and does not keep Run from returning.
 func TestCodeThatDoesNotReturnIsGivenUp(t *testing.T) {
 	t.Parallel()
