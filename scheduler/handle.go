@@ -117,11 +117,15 @@ func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error 
 		case err == nil:
 			j.waitRevision(ctx, revision) // so that the caller sees it, too
 			return nil
-		case !errors.Is(err, registry.ErrConflict):
+		case !errors.Is(err, errOvertaken):
 			return fmt.Errorf("update job %q: %w", j.r.name, err)
 		}
 	}
 }
+
+// errOvertaken: somebody else changed the configuration meanwhile. It is not the registry's conflict, which may also be what
+// change or the job's code returns.
+var errOvertaken = errors.New("the configuration was changed meanwhile")
 
 func (j *Job) update(ctx context.Context, change func(*job.Config) error) (registry.Revision, error) {
 	path := j.r.tree.Config()
@@ -168,7 +172,10 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 		If:   append(guards, registry.Unchanged(path, stored.Revision)),
 		Then: append(note, j.s.dialect.Layout().PutConfig(j.r.tree, root, text, after)...),
 	})
-	return revision, unsure(err)
+	if err = unsure(err); errors.Is(err, registry.ErrConflict) {
+		return 0, errOvertaken
+	}
+	return revision, err
 }
 
 // updated tells what an update changed, without what may be secret.

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -187,6 +188,14 @@ func TestUpdatesAreCompared(t *testing.T) {
 		}
 		no := errors.New("no")
 		require.ErrorIs(t, j.Update(t.Context(), func(*job.Config) error { return no }), no)
+		calls = 0
+		require.ErrorIs(t, j.Update(t.Context(), func(*job.Config) error {
+			if calls++; calls > 1 {
+				return no
+			}
+			return fmt.Errorf("of what the change read elsewhere: %w", registry.ErrConflict)
+		}), registry.ErrConflict)
+		require.Equal(t, 1, calls, "nobody has changed this configuration")
 		_, after, err := j.Config()
 		require.NoError(t, err)
 		require.Equal(t, before, after)
