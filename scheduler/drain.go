@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -80,10 +81,15 @@ func (s *Scheduler) drain(runners []*runner) error {
 func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 	a := stopping.NewAwaited(len(runners))
 	a.Until, a.Listeners, a.Observers = time.Now().Add(s.curfew.Moment(0)), s.curfew.Calls(), s.observer.busy()
-	for _, r := range runners {
+	s.mu.Lock()
+	left := slices.Collect(maps.Keys(s.telling))
+	s.mu.Unlock()
+	for _, r := range slices.Concat(runners, left) {
 		if working, queued := r.failures.Pending(); working+queued > 0 {
 			a.Handlers = append(a.Handlers, fmt.Sprintf("%s (%d failures)", r.name, working+queued))
 		}
+	}
+	for _, r := range runners {
 		if !r.departure.isDrained() {
 			a.Ask(r.name, func(answer func(items []int, waits bool)) bool {
 				return r.box.Post(func() { answer(r.inCode(), s.handovers.waitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) })

@@ -162,33 +162,41 @@ func TestAHandlerThatHangs(t *testing.T) {
 	})
 }
 
-// A stop waits for handlers that are being told, and a hurried one does not.
+// A stop waits for handlers that are being told, also for that of a job that was left before, and a hurried one does not.
 func TestAStopAndTheHandler(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		stop func(*instance)
-		told bool
-		last time.Duration
+		leaves bool
+		stop   func(*instance)
+		told   bool
+		cause  error
+		last   time.Duration
 	}{
-		"graceful": {func(a *instance) { a.cancel() }, true, 3 * time.Second},
-		"hurried":  {func(a *instance) { a.StopNow() }, false, 0},
-		"vanished": {func(a *instance) { a.Vanish() }, false, 0},
+		"graceful":               {false, func(a *instance) { a.cancel() }, true, nil, 3 * time.Second},
+		"graceful after a leave": {true, func(a *instance) { a.cancel() }, true, nil, 3 * time.Second},
+		"hurried":                {false, func(a *instance) { a.StopNow() }, false, scheduler.ErrStopped, 0},
+		"hurried after a leave":  {true, func(a *instance) { a.StopNow() }, false, scheduler.ErrStopped, 0},
+		"vanished":               {false, func(a *instance) { a.Vanish() }, false, scheduler.ErrVanished, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				told := make(chan bool, 1)
+				told, cause := make(chan bool, 1), error(nil)
 				handle := func(ctx context.Context, _ string, _ job.ShardingContext, _ error) error {
 					select {
 					case <-time.After(5 * time.Second):
 						told <- true
 					case <-ctx.Done():
+						cause = context.Cause(ctx)
 						told <- false
 					}
 					return nil
 				}
 				a := c.startCode("a", spoilt, handled(1), handling(t, handle))
 				sleepUntil(7 * time.Second)
+				if test.leaves {
+					require.NoError(t, ordersOf(t, a).Leave(t.Context()))
+				}
 				began := time.Now()
 				test.stop(a)
 				err := <-a.done
@@ -196,9 +204,28 @@ func TestAStopAndTheHandler(t *testing.T) {
 				require.Equal(t, name == "vanished", errors.Is(err, scheduler.ErrVanished))
 				require.Equal(t, test.last, time.Since(began))
 				require.Equal(t, test.told, <-told)
+				require.ErrorIs(t, cause, test.cause)
 			})
 		})
 	}
+}
+
+// What waits for the handler of a job that was left is counted once, and named while a stop waits for it.
+func TestAStopReportsTheHandlerOfAJobThatWasLeft(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var log lines
+		deaf := func(context.Context, string, job.ShardingContext, error) error { time.Sleep(time.Hour); return nil }
+		a := c.startCode("a", spoilt, handled(5), handling(t, deaf), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		sleepUntil(7 * time.Second)
+		require.NoError(t, ordersOf(t, a).Leave(t.Context()))
+		a.cancel()
+		err := <-a.done
+		a.done <- nil
+		require.ErrorContains(t, err, `job "orders": error handler was not called any more: the scheduler stopped (3 times)`)
+		require.Contains(t, log.line("stopping, waiting for what runs"), `handlers="orders (5 failures)"`)
+		time.Sleep(2 * time.Hour)
+	})
 }
 
 // THROW fails the round: what runs of it here is cancelled, what waits is not started, and all of it

@@ -43,10 +43,19 @@ func (s *Scheduler) dismiss(r *runner) {
 	for _, view := range r.views() {
 		view.Close()
 	}
-	s.work.Go(func() { s.closeHandler(r) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.telling[r] = struct{}{} // in one step with the list: a stop waits for the handlers of both
+	s.work.Go(func() { s.tellRest(r) })
 	delete(s.runners, r.name)
 	s.resignLeft()
 	r.over()
+}
+
+// tellRest waits until the error handler of a job that was left has been told of everything.
+func (s *Scheduler) tellRest(r *runner) {
+	s.closeHandler(r)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.telling, r)
 }

@@ -58,6 +58,7 @@ type Scheduler struct {
 	adding       map[string]chan struct{} // jobs that are being declared; closed when that is over
 	catalog      *catalog                 // nil without handlers, and before Run
 	left         map[string]*leftJob      // jobs that this process has left; nil until one is followed
+	telling      map[*runner]struct{}     // that have left their jobs, and whose error handlers are still told of failures
 	leftClosed   bool                     // no view of those is opened any more
 	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
 	returned     bool                     // Run has
@@ -91,7 +92,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s := &Scheduler{
 		registry: reg, options: o, dialect: dialect, traits: dialect.Traits(),
 		timetable: fires.NewTimetable(o.now), admission: admission.New(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
-		left: make(map[string]*leftJob),
+		left: make(map[string]*leftJob), telling: make(map[*runner]struct{}),
 	}
 	log := o.logger.With(logInstance, o.instance)
 	s.process = room.Process{Instance: o.instance, Clock: &s.clock}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -123,18 +125,18 @@ func (r *runner) remains(session *registry.Session) bool {
 	return false
 }
 
-// closeFailures waits until the error handlers have been told of everything, at most until the stop
-// timeout is over and a last moment.
+// closeFailures waits until the error handlers have been told of everything, also those of jobs that were left, at most
+// until the stop timeout is over and a last moment.
 func (s *Scheduler) closeFailures() {
 	s.mu.Lock()
-	runners := s.list()
+	runners := slices.AppendSeq(s.list(), maps.Keys(s.telling))
 	s.mu.Unlock()
 	for _, r := range runners {
 		s.closeHandler(r)
 	}
 }
 
-// closeHandler is closeFailures for one job.
+// closeHandler is closeFailures for one job. A stop and whoever has the job left may both call it.
 func (s *Scheduler) closeHandler(r *runner) {
 	hang, untold := r.failures.Close()
 	s.curfew.Note(fmt.Sprintf("job %q: error handler", r.name), hang, untold)

@@ -195,7 +195,7 @@ func (d *Failures) call(c *calls, f Failure) bool {
 
 // Close takes no more failures, waits for those that it has until the context of the calls has ended, and
 // returns when no goroutine of its own remains: how many calls the stop gave up, and how many failures it
-// kept from being told.
+// kept from being told. It may be called more than once, also at the same time; each is counted for one call.
 func (d *Failures) Close() (hang, untold int) {
 	d.mu.Lock()
 	closed, c := d.closed, d.calls
@@ -211,7 +211,8 @@ func (d *Failures) Close() (hang, untold int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if c != nil {
-		hang = c.hang
+		hang, c.hang = c.hang, 0
 	}
-	return hang, d.untold
+	untold, d.untold = d.untold, 0
+	return hang, untold
 }
