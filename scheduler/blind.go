@@ -87,8 +87,8 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 	})
 	r.s.work.Go(func() {
 		view := r.s.reopen(r.life, r.tree.Root(), jobtree.ForOperators, r.box.Closed)
-		if view != nil && !r.box.Post(func() { r.regainSight(view) }) {
-			view.Close()
+		if view != nil {
+			r.box.PostElse(func() { r.regainSight(view) }, view.Close)
 		}
 	})
 }

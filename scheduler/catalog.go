@@ -84,8 +84,8 @@ func (c *catalog) lostSight(reason error) {
 	c.s.observer.observe(ViewEvent{Err: reason, Time: c.s.now()})
 	c.s.work.Go(func() {
 		view := c.s.reopen(c.life, registry.Root, c.s.notForCatalog, c.box.Closed)
-		if view != nil && !c.box.Post(func() { c.regainSight(view, began) }) {
-			view.Close()
+		if view != nil {
+			c.box.PostElse(func() { c.regainSight(view, began) }, view.Close)
 		}
 	})
 }

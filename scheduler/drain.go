@@ -91,8 +91,8 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 	}
 	for _, r := range runners {
 		if !r.departure.isDrained() {
-			a.Ask(r.name, func(answer func(items []int, waits bool)) bool {
-				return r.box.Post(func() { answer(r.inCode(), s.handovers.waitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) })
+			a.Ask(r.name, func(answer func(items []int, waits bool)) {
+				r.box.PostElse(func() { answer(r.inCode(), s.handovers.waitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) }, func() { answer(nil, false) })
 			})
 		}
 	}

@@ -113,30 +113,35 @@ type OverdueItem struct {
 
 // Health tells the state of this process. Every job's runner is asked, and ctx bounds how long they
 // have to answer; it asks nothing of the registry. It costs the time to look at each item.
-func (s *Scheduler) Health(ctx context.Context) Health {
+func (s *Scheduler) Health(ctx context.Context) Health { //nolint:contextcheck // whether Run has ended is not up to the caller
 	s.mu.Lock()
 	runners, attached := s.list(), s.attached
 	running, state := s.stop != nil && s.stop.Err() == nil, s.phase()
-	blind := s.catalogBlind
+	blind, life := s.catalogBlind, s.life
 	s.mu.Unlock()
 	h := Health{Instance: s.instance, Time: s.now(), Running: running, State: state, Session: s.sessionHealth(attached), Load: loadHealth(s.load.Last())}
 	if blind != nil {
 		h.Blind = blind.Error()
 	}
-	answers := make(chan JobHealth, len(runners)) // each runner answers once, or never
+	type answer struct {
+		JobHealth
+		left bool // the job was left meanwhile
+	}
+	answers := make(chan answer, len(runners)) // each runner answers once
 	asked := make(map[string]bool, len(runners))
-	taken := 0
 	for _, r := range runners {
 		asked[r.name] = true
-		if r.box.Post(func() { answers <- r.health() }) {
-			taken++
-		}
+		r.box.PostElse(func() { answers <- answer{JobHealth: r.health()} }, func() {
+			answers <- answer{JobHealth{Job: r.name}, life == nil || life.Err() == nil}
+		})
 	}
-	for range taken {
+	for range runners {
 		select {
 		case answer := <-answers:
 			delete(asked, answer.Job)
-			h.Jobs = append(h.Jobs, answer)
+			if !answer.left {
+				h.Jobs = append(h.Jobs, answer.JobHealth)
+			}
 			continue
 		case <-ctx.Done():
 		}

@@ -46,8 +46,15 @@ type keeper interface {
 
 // message is one of two functions.
 type message struct {
-	do   func()      // asks for what runs after messages
-	note func() bool // a note of the [Lull], which most often changes nothing: it tells whether it does
+	do      func()      // asks for what runs after messages
+	note    func() bool // a note of the [Lull], which most often changes nothing: it tells whether it does
+	dropped func()      // is called in its place if it is not carried out any more; nil = nothing is
+}
+
+func (m message) drop() {
+	if m.dropped != nil {
+		m.dropped()
+	}
 }
 
 // Post adds a message, and tells whether it did. It never blocks, and after Close it does nothing.
@@ -55,6 +62,17 @@ func (m *Mailbox) Post(do func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.add(message{do: do})
+}
+
+// PostElse is Post for a message that somebody waits for, or that holds something: if it is not carried out, because the
+// mailbox is closed before, dropped is called in its place, which must not block. Exactly one of the two is called.
+func (m *Mailbox) PostElse(do, dropped func()) {
+	m.mu.Lock()
+	added := m.add(message{do: do, dropped: dropped})
+	m.mu.Unlock()
+	if !added {
+		dropped()
+	}
 }
 
 // add adds a message behind what the lull has kept. The caller holds mu.
@@ -79,9 +97,12 @@ func (m *Mailbox) add(added message) bool {
 // Close drops what is not carried out yet and all that comes later.
 func (m *Mailbox) Close() {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.closed, m.quiet = true, false
-	m.messages = nil
+	late := m.messages
+	m.closed, m.quiet, m.messages = true, false, nil
+	m.mu.Unlock()
+	for _, message := range late {
+		message.drop()
+	}
 }
 
 // Closed tells whether Close was called.
@@ -101,6 +122,7 @@ func (m *Mailbox) work() {
 		for _, message := range batch {
 			switch {
 			case m.Closed():
+				message.drop()
 				decide = true
 			case message.do != nil:
 				message.do()

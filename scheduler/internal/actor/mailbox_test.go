@@ -127,6 +127,22 @@ func TestAClosedMailboxDropsItsMessages(t *testing.T) {
 	require.Equal(t, 1, o.started)
 }
 
+// Who waits for a message hears that it was dropped: behind the one that closes the mailbox, in the same batch or in the
+// queue, and afterwards.
+func TestWhatIsDroppedIsHeardOf(t *testing.T) {
+	t.Parallel()
+	o := newOffice()
+	post := func(name string) { o.PostElse(o.message(name), o.message("no "+name)) }
+	letGo := o.hold()
+	post("a")
+	o.Post(func() { post("queued"); o.Close() })
+	post("b")
+	letGo()
+	require.Equal(t, []string{"|", "a", "no queued", "no b", "|"}, o.idle())
+	post("c")
+	require.Equal(t, []string{"no c"}, o.idle())
+}
+
 // One message at a time, each sender's in their order, whoever posts and whenever.
 func TestManySenders(t *testing.T) {
 	t.Parallel()

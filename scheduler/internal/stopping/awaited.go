@@ -34,11 +34,10 @@ func NewAwaited(runners int) *Awaited {
 }
 
 // Ask asks a job's runner which items run, and whether it still has something to tell the registry. post hands it
-// the question, and tells whether it takes it; the runner answers once, when it comes to it.
-func (a *Awaited) Ask(job string, post func(answer func(items []int, waits bool)) bool) {
-	if post(func(items []int, waits bool) { a.answers <- itemsOf{job, items, waits} }) {
-		a.runners[job] = true
-	}
+// the question; the runner answers once, when it comes to it.
+func (a *Awaited) Ask(job string, post func(answer func(items []int, waits bool))) {
+	a.runners[job] = true
+	post(func(items []int, waits bool) { a.answers <- itemsOf{job, items, waits} })
 }
 
 // Tell logs what is waited for, and says nothing if it is nothing. Jobs whose runners do not answer wait for the
