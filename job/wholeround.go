@@ -38,8 +38,8 @@ type WholeRound struct {
 type WholeRoundListener struct {
 	// AllStarted runs when every item has begun; the code of the items waits for it. If an item has waited
 	// for longer than StartedWithin, or if the hook fails or is lost, the code runs all the same. If the item or the job is
-	// disabled first, or its instance stops and no hook can come, it is given back, and its fire is a missed one; where missed
-	// fires are not made up, and by hand, it goes on to wait.
+	// disabled first, or its instance stops and no hook can come, or leaves the job because it cannot follow it any more, it is
+	// given back, and its fire is a missed one; where missed fires are not made up, and by hand, it goes on to wait.
 	AllStarted    func(ctx context.Context, round WholeRound) error
 	StartedWithin time.Duration // required with AllStarted
 	// AllCompleted runs when every item has ended, reruns after a crash included. It does not run if

@@ -15,7 +15,7 @@ import (
 
 // A view ends when its store refuses to be followed, for example after a permission was taken away. Then
 // the runner is blind. It begins nothing, because it could not know what it decides upon. What runs goes on to
-// its end, which needs no view. It opens the view again, with pauses that grow. If that takes
+// its end, which needs no view, and so does what has begun and waits for the hook of its round. It opens the view again, with pauses that grow. If that takes
 // longer than the session's TTL, others get the job's items: the instance leaves the job as it was last
 // seen, and where it may not even write that, the process gives its session up, which is all that still
 // holds the items. That interrupts the other jobs of the process once; the next session holds nothing of
@@ -154,13 +154,15 @@ func (r *runner) views() []*registry.View {
 	return slices.DeleteFunc([]*registry.View{r.view, r.next}, func(v *registry.View) bool { return v == nil })
 }
 
-// decideBlind is decide without a view: ends are recorded, and when the patience is over, or the scheduler
-// stops, the job is left.
+// decideBlind is decide without a view: ends are recorded, those of hooks, too, and when the patience is over, or the
+// scheduler stops, the job is left.
 func (r *runner) decideBlind() {
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
+	leaves := r.departure.leaving || r.blind.expired
+	r.mindBarriersBlind(leaves)
 	refused := r.rounds.Executions().LookingInto() // whose marks are gone, so that no leave would be taken
-	if (r.departure.leaving || r.blind.expired) && !r.blind.left && r.attached != nil && !refused {
+	if leaves && !r.blind.left && r.attached != nil && !refused {
 		r.leaveBlind()
 	}
 	if r.departure.leaving {

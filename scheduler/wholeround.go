@@ -43,6 +43,24 @@ func (r *runner) mindBarriers() {
 	}
 }
 
+// mindBarriersBlind is mindBarriers without a view. It records how a hook ended that ran here, and lets go on what has
+// waited for a hook for long enough: what the state showed last can only keep it for longer. Before others get the job's
+// items, they get those that still wait.
+func (r *runner) mindBarriersBlind(leaves bool) {
+	needed := r.needed // a barrier is nothing that this instance holds
+	for _, phase := range r.whole.Phases() {
+		r.commit(r.whole.SettleHook(r.look(), phase))
+	}
+	r.needed = needed
+	if !r.attached.Connected() {
+		return
+	}
+	r.whole.Release(r.state)
+	if leaves {
+		r.whole.GiveBack(r.look())
+	}
+}
+
 func (r *runner) reportBarrier(p jobtree.Phase, settled jobtree.Barrier, hook error) {
 	key := settled.Key()
 	attrs := []any{"phase", p.String(), logFire, key.Fire, "outcome", string(settled.Outcome)}

@@ -13,7 +13,7 @@ type Gate struct {
 	Open chan struct{} // closed when the code may be called
 	held Held
 	key  jobtree.RoundKey
-	late bool // it has waited as long as it may
+	free bool // it need not wait, whatever the state shows: it has waited as long as it may, or the hook has run here
 	wait *wait
 }
 
@@ -60,7 +60,7 @@ func (r *Rounds) Bound(gates []*Gate) {
 		r.ports.Post(func() {
 			for _, g := range gates {
 				if _, waits := r.gates[g]; waits {
-					g.late = true
+					g.free = true
 					g.held.Late()
 				}
 			}
@@ -77,7 +77,7 @@ func (r *Rounds) Release(s *jobtree.State) {
 	b := s.Barrier(jobtree.PhaseStarted).Round.Value
 	for g := range r.gates {
 		passed := b.Covers(g.key) && (!same(b.Key(), g.key) || b.Outcome != "")
-		if passed || g.late {
+		if passed || g.free {
 			g.held.Opened()
 			close(g.Open)
 			r.Forget(g)
@@ -86,7 +86,8 @@ func (r *Rounds) Release(s *jobtree.State) {
 }
 
 // GiveBack gives back the executions that wait for a hook although they must not begin any more, or although nobody is
-// left to wait for: this instance leaves, and no hook is to come. It stands behind [Rounds.Release].
+// left to wait for: this instance leaves, and no hook is to come, or none that it could see. It stands behind
+// [Rounds.Release].
 func (r *Rounds) GiveBack(v room.View) {
 	if r == nil || len(r.gates) == 0 || r.Busy() {
 		return
@@ -99,13 +100,21 @@ func (r *Rounds) GiveBack(v room.View) {
 	for g := range r.gates {
 		stands := !v.Usable || !v.ServerEnabled() || v.State.Disabled(g.held.Item)
 		hooked := b.Underway() && same(b.Key(), g.key)
-		if !hooked && (stands || v.Leaving && !others) && g.held.Back() {
+		needless := !hooked && (stands || v.Leaving && !others)
+		if (needless || v.Blind) && g.held.Back() {
 			r.Forget(g)
 			back = true
 		}
 	}
 	if back {
 		r.ports.Post(func() {}) // so that the ends are recorded
+	}
+}
+
+// freed notes that the hook for which executions wait at the gates of a round has run.
+func (r *Rounds) freed(key jobtree.RoundKey) {
+	for g := range r.gates {
+		g.free = g.free || same(g.key, key)
 	}
 }
 
