@@ -47,11 +47,13 @@ type Scheduler struct {
 	load      load.Load
 	clock     fires.ClockCheck
 	process   room.Process // as rooms are shown it
-	// clockWas is for the goroutine of the timetable alone; see watchClock.
-	clockWas time.Duration
-	notices  notify.Notices
-	work     sync.WaitGroup // goroutines of runners and items
-	ready    chan struct{}
+	// clockWas and clockOwed are for the goroutine of the timetable alone; see watchClock.
+	clockWas   time.Duration
+	clockOwed  bool        // the registry was asked again for what it had not told
+	clockFails atomic.Bool // it did not tell the time once, though it can
+	notices    notify.Notices
+	work       sync.WaitGroup // goroutines of runners and items
+	ready      chan struct{}
 
 	mu           sync.Mutex
 	runners      map[string]*runner

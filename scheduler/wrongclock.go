@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 )
 
 // leastClockStep is the smallest change of a clock that is taken for one by hand: asking takes time, too.
@@ -16,22 +17,33 @@ func (s *Scheduler) watchRegistryClock() {
 	s.clock.Wall, s.clock.Ask, s.clock.Start = s.now, s.registry.ServerTime, s.work.Go
 	s.clock.Failed = func(err error) {
 		if !errors.Is(err, registry.ErrUnsupported) {
+			s.clockFails.Store(true)
 			s.repeated(slog.LevelWarn, "the registry did not tell the time", "", err)
 		}
 	}
 }
 
 // watchClock wakes all runners when the process's clock was set, because it may be their ticks that do not
-// come any more. The timetable calls it whenever it wakes.
+// come any more. While the registry has told no time though it can, it is asked again: without, nobody would notice a clock
+// that is off, nor a fire that one has written. The timetable calls it whenever it wakes.
 func (s *Scheduler) watchClock() {
 	off, known := s.clock.Off()
-	if !known || (off-s.clockWas).Abs() < leastClockStep {
+	if !known && s.clockFails.Load() {
+		s.clockOwed = true
+		s.clock.Check(s.life, fires.ClockEvery)
+	}
+	late := known && s.clockOwed
+	if !known || !late && (off-s.clockWas).Abs() < leastClockStep {
 		return
 	}
-	s.clockWas = off
+	s.clockWas, s.clockOwed = off, false
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.runners {
-		r.box.Post(func() {})
+		r.box.Post(func() {
+			if late { // until now items were looked at without
+				r.rounds.Consider(nil, true)
+			}
+		})
 	}
 }

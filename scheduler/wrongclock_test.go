@@ -3,12 +3,15 @@ package scheduler_test
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -82,6 +85,63 @@ func TestAWrongClockOwnsNothing(t *testing.T) {
 			})
 		})
 	}
+}
+
+// tongueTied is a registry that does not tell the time the first times that it is asked.
+type tongueTied struct {
+	*memory.Registry
+	err   error
+	times int32 // that it fails
+	asked atomic.Int32
+}
+
+func (r *tongueTied) ServerTime(ctx context.Context) (time.Time, error) {
+	switch n := r.asked.Add(1); {
+	case n > r.times:
+		return r.Registry.ServerTime(ctx)
+	case r.err == nil:
+		<-ctx.Done() // no answer in time
+		return time.Time{}, ctx.Err()
+	default:
+		return time.Time{}, r.err
+	}
+}
+
+// A registry that did not answer when the session began is asked for its time again, until it has told it once: without, a
+// clock that is off would go unnoticed for as long as the session lasts.
+func TestAWrongClockIsNoticedAfterAnUnansweredQuestion(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"no answer": nil, "unavailable": registry.ErrUnavailable} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.start("a", nil, jobOf(2))
+				reg := &tongueTied{Registry: c.server.Open("test"), err: err, times: 1}
+				clock := new(wallClock)
+				clock.set(40 * time.Second)
+				stop := c.serve("s", reg, nil, scheduler.WithClock(clock.now))
+				sleepUntil(30 * time.Second)
+				require.Len(t, c.owners(), 2)
+				sleepUntil(80 * time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 2}, c.owners())
+				stop()
+				require.NoError(t, reg.Close(context.Background()))
+			})
+		})
+	}
+}
+
+// One that cannot tell the time is asked once a session.
+func TestARegistryWithoutAClockIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &tongueTied{Registry: c.server.Open("test"), err: registry.ErrUnsupported, times: 1000}
+		stop := c.serve("a", reg, nil)
+		sleepUntil(5 * time.Minute)
+		require.Equal(t, int32(1), reg.asked.Load())
+		stop()
+		require.NoError(t, reg.Close(context.Background()))
+	})
 }
 
 // The last instance stays, whatever its clock is; of two, one does. When there is one in order it goes, and

@@ -12,14 +12,14 @@ const (
 	// one. A scheduled fire is executed at most once as long as clocks differ by less.
 	ClockTolerance = 30 * time.Second
 	// ClockEvery is how often the registry is asked for the time at most, and only for jobs that
-	// want their clocks checked.
+	// want their clocks checked, or until it has told it once.
 	ClockEvery = time.Minute
 	// clockTimeout bounds one such question.
 	clockTimeout = 5 * time.Second
 )
 
-// ClockCheck compares this process's wall clock with the registry's. It asks at the start of each
-// session, and later only while a job wants it; in between it counts on by the monotonic clock, so
+// ClockCheck compares this process's wall clock with the registry's. It is asked for that at the start of each
+// session, and later only while a job wants it, or there was no answer yet; in between it counts on by the monotonic clock, so
 // a wall clock that is set shows at once. It never asks on the way to a begin. It is safe for concurrent
 // use; its fields are set before.
 type ClockCheck struct {
@@ -95,10 +95,10 @@ func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
 		return
 	}
 	c.Start(func() {
-		ctx, cancel := context.WithTimeout(ctx, clockTimeout)
+		inTime, cancel := context.WithTimeout(ctx, clockTimeout)
 		defer cancel()
 		sent := time.Now()
-		server, err := c.Ask(ctx)
+		server, err := c.Ask(inTime)
 		if err != nil {
 			server = time.Time{}
 			if ctx.Err() == nil {
