@@ -109,7 +109,8 @@ func (m *mover) deserted(ctx context.Context) error {
 	return nil
 }
 
-// original is a job that was closed. Nothing of it changes any more.
+// original is a job that was closed. Nothing of it begins any more, and who owned its items has noted what they missed, unless
+// that took longer than lateNote.
 type original struct {
 	state  *jobtree.State
 	cfg    job.Config

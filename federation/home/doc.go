@@ -35,7 +35,8 @@
 // [Directory.Move] takes a job from home A to home B in steps, each one guarded transaction or several that can be repeated:
 //
 //	stop     A  the job is disabled, with a note that it moves to B; what runs ends by itself
-//	close    A  when nothing runs, the configuration gives way to {"home":"b"}, which quotes it
+//	close    A  when nothing runs and owners have noted what their items missed, for which they have two seconds,
+//	            the configuration gives way to {"home":"b"}, which quotes it
 //	keep   B A  the place in B is kept by {"home":"a","arriving":true}, and A notes the revision of that: once
 //	            B has another one, the job has arrived, whatever becomes of it there
 //	copy     B  records, missed fires, checkpoints, marks and the rest are copied and last, in one
@@ -47,6 +48,9 @@
 // way leaves a job that runs nowhere, and anybody can go on with the same call: what has been done is not done twice. Two
 // who move a job to the same registry help each other; of two targets, the one of the first note counts, and the other
 // call is refused. A mover that sleeps for an hour between two steps finds a condition of its next one false.
+//
+// What items had missed goes with them. Only the owner knows of it as long as an item waits for its turn; one that does not
+// hear of the stop, or whose note takes longer than those two seconds, keeps it for itself, and it is lost as by a crash.
 //
 // Fires that come while the job stands are noted as missed, and made up as the job's misfire policy says; so are those of the
 // ten seconds after the copy, unless they are seen in B. If it takes longer until a process has taken the job up there, what

@@ -13,6 +13,7 @@ import (
 	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -294,8 +295,8 @@ func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtre
 	}
 }
 
-// shut waits until nothing of the stopped job runs, and closes it. It answers false if the configuration is not that of
-// revision any more.
+// shut waits until nothing of the stopped job runs and its owners have had time to note what they missed, and closes it. It
+// answers false if the configuration is not that of revision any more.
 func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bool, err error) {
 	view, err := m.from.View(ctx, m.tree.Root())
 	if err != nil {
@@ -305,7 +306,7 @@ func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bo
 	if err := view.WaitRevision(ctx, revision); err != nil {
 		return false, away(ctx, m.r.From, err)
 	}
-	told := ""
+	told, seen := "", time.Now()
 	for {
 		shown := view.Snapshot()
 		st := jobtree.StateOf(m.r.Job, shown)
@@ -318,19 +319,22 @@ func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bo
 				m.say("waiting for items %s to end in %s", text, m.r.From)
 			}
 			// What finished in a process that had lost touch is recorded first, if it comes in time.
-			bounded, cancel := context.WithTimeout(ctx, lateEnd)
-			_, err := view.WaitFor(bounded, func(s registry.Snapshot) bool { return s.Revision() != shown.Revision() })
-			cancel()
+			changed, err := changes(ctx, view, shown, lateEnd)
 			switch {
 			case ctx.Err() != nil:
 				return false, fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, context.Cause(ctx))
-			case err == nil:
-			case bounded.Err() == nil:
+			case err != nil:
 				return false, away(ctx, m.r.From, err)
-			default:
+			case !changed:
 				if err := m.bury(ctx, st); err != nil {
 					return false, err
 				}
+			}
+			continue
+		}
+		if left := lateNote - time.Since(seen); left > 0 && mayNote(st) {
+			if _, err := changes(ctx, view, shown, left); err != nil {
+				return false, away(ctx, m.r.From, err)
 			}
 			continue
 		}
@@ -356,6 +360,27 @@ func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bo
 		})
 		return !again && err == nil, err
 	}
+}
+
+// changes waits until a view shows something else than before, and answers false if it does not in time.
+func changes(ctx context.Context, view *registry.View, before registry.Snapshot, within time.Duration) (changed bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	_, err = view.WaitFor(bounded, func(s registry.Snapshot) bool { return s.Revision() != before.Revision() })
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// lateNote is how long the owners of items have, from the stop on, to note what those missed: until then it is known to them
+// alone. It is enough for a few commits. A new owner waits as long for what its former one notes.
+const lateNote = 2 * time.Second
+
+// mayNote tells whether somebody lives who may know of a fire that an item missed.
+func mayNote(st *jobtree.State) bool {
+	cfg := st.Config.Value
+	return len(st.Instances) > 0 && cfg.Misfire != job.MisfireSkip && !cfg.Unmonitored
 }
 
 // runningItems are those that run, or of whose end nothing is recorded yet.
