@@ -178,7 +178,7 @@ func nextMark(mark jobtree.Files, files Files, now time.Time) jobtree.Files {
 // asFilesHaveIt decides to store what files say.
 func (w *world) asFilesHaveIt(text string, mark jobtree.Files) (decision, error) {
 	if !w.state.Config.Exists() {
-		return create(w, text)
+		return create(w, text, Marks{})
 	}
 	var enabling decision
 	if w.state.Config.Err != nil { // and so nobody can tell whether it is disabled

@@ -325,9 +325,35 @@ func (o *Operator) Create(ctx context.Context, cfg job.Config, opts Options) (Re
 
 // CreateText is [Operator.Create] for the JSON of a config node, which is stored as it is, byte for byte.
 func (o *Operator) CreateText(ctx context.Context, job, text string, opts Options) (Result, error) {
+	return o.CreateMarked(ctx, job, text, Marks{}, opts)
+}
+
+// Marks say of a new job which of its servers and items are disabled. The zero Marks say nothing.
+type Marks struct {
+	Servers map[string]bool // by address, whether they are disabled
+	Items   []int           // that are disabled
+	// Stored says that whoever creates the job has stored the marks before, as they are too many for one transaction.
+	Stored bool
+}
+
+// Writes are what stores the marks of a job, always in the same order.
+func (m Marks) Writes(job string) (writes []registry.Write) {
+	tree := jobtree.For(job)
+	for _, ip := range slices.Sorted(maps.Keys(m.Servers)) {
+		writes = append(writes, registry.Put(tree.Server(ip), jobtree.EncodeServer(m.Servers[ip])))
+	}
+	for _, item := range m.Items {
+		writes = append(writes, registry.Put(tree.ItemDisabled(item), ""))
+	}
+	return writes
+}
+
+// CreateMarked is [Operator.CreateText] of a job some of whose servers and items are disabled from the start: the marks are
+// stored in the transaction that creates it.
+func (o *Operator) CreateMarked(ctx context.Context, job, text string, marks Marks, opts Options) (Result, error) {
 	return o.carry(ctx, deed{
 		verb: VerbCreate, job: job,
-		decide: func(w *world) (decision, error) { return create(w, text) },
+		decide: func(w *world) (decision, error) { return create(w, text, marks) },
 		followed: func(w *world, _ Result) Progress {
 			switch {
 			case !w.state.Config.Exists():
@@ -340,7 +366,7 @@ func (o *Operator) CreateText(ctx context.Context, job, text string, opts Option
 	}, opts)
 }
 
-func create(w *world, text string) (decision, error) {
+func create(w *world, text string, marks Marks) (decision, error) {
 	switch {
 	case w.state.Config.Exists():
 		return decision{}, refuse(CauseExists, "change its settings, or take another name", "there is such a job%s", w.since(VerbCreate, ""))
@@ -352,7 +378,16 @@ func create(w *world, text string) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	d.write = []registry.Write{registry.Put(w.tree.Config(), text)}
+	if !marks.Stored {
+		d.write = marks.Writes(w.tree.Job())
+		for _, mark := range d.write {
+			d.compare = append(d.compare, w.asRead(mark.Path))
+		}
+	}
+	d.write = append(d.write, registry.Put(w.tree.Config(), text))
+	if found := w.disabledBefore(marks); found != "" {
+		d.plan.Notes = append(d.plan.Notes, found+" are disabled by what somebody left who did not get to create the job")
+	}
 	d.plan.Changes = []Change{{What: "job", Before: "none", After: fmt.Sprintf("%s, %d items, cron %q", cfg.ClassName(), cfg.ShardingTotalCount, cfg.Cron)}}
 	d.plan.Next = next(cfg, w.now, 5)
 	if cfg.Disabled {
@@ -361,4 +396,29 @@ func create(w *world, text string) (decision, error) {
 		return decision{}, r
 	}
 	return d, nil
+}
+
+// disabledBefore names the servers and items of a job that does not exist yet that are disabled, but for those of which the
+// marks tell; empty if there are none.
+func (w *world) disabledBefore(marks Marks) string {
+	var servers []string
+	var items []int
+	for _, s := range w.state.Servers {
+		if _, told := marks.Servers[s.IP]; s.Disabled && !told {
+			servers = append(servers, s.IP)
+		}
+	}
+	for n := range w.state.Items() {
+		if w.state.Disabled(n) && !slices.Contains(marks.Items, n) {
+			items = append(items, n)
+		}
+	}
+	var found []string
+	if servers != nil {
+		found = append(found, "servers "+listed(servers))
+	}
+	if items != nil {
+		found = append(found, "items "+listed(items))
+	}
+	return strings.Join(found, " and ")
 }

@@ -202,6 +202,31 @@ func TestAJobIsCreated(t *testing.T) {
 	})
 }
 
+// Marks are stored in the transaction that creates the job, and those that somebody else left are named.
+func TestAJobIsCreatedWithMarks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := bareGround(t)
+		g.do(registry.Put(nodes.Server("10.0.0.8"), "DISABLED"), registry.Put(nodes.ItemDisabled(2), ""))
+		marks := operate.Marks{Servers: map[string]bool{"10.0.0.7": true}, Items: []int{0}}
+		for _, dry := range []bool{true, false} {
+			opts := silent()
+			opts.DryRun = dry
+			r, err := g.op.CreateMarked(t.Context(), theJob, g.text(daily1), marks, opts)
+			require.NoError(t, err)
+			require.Equal(t, []string{"servers 10.0.0.8 and items 2 are disabled by what somebody left who did not get to create the job"}, r.Notes)
+			if dry {
+				continue
+			}
+			for _, path := range []string{nodes.Config(), nodes.Server("10.0.0.7"), nodes.ItemDisabled(0)} {
+				n, err := g.registry.Get(t.Context(), path)
+				require.NoError(t, err)
+				require.Equal(t, r.Revision, n.Revision, path)
+			}
+		}
+	})
+}
+
 // Settings that are changed by whatever agree with what was asked for, and rolling all back in reverse order
 // restores the text, byte for byte.
 func TestRollingBackRestoresTheText(t *testing.T) {

@@ -10,7 +10,6 @@ import (
 	"slices"
 
 	"github.com/elasticron/elasticron/internal/guarded"
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -140,41 +139,44 @@ func settings(ctx context.Context, op Operations, stored registry.Node, job Job,
 // ErrNoConfig is the error of a job that is to be created and of which the file has no configuration.
 var ErrNoConfig = errors.New("the file has no config for it, and there is no such job")
 
-// Create stores a job. What disables its servers and items comes before: without a configuration it means nothing to
-// anybody, and so no item begins that must not. Each of these writes needs that there is no configuration yet, lest a
-// job that somebody else creates meanwhile is changed. Errors are those of [operate.Operator.CreateText], and
-// [ErrNoConfig].
+// Create stores a job, together with what disables its servers and items: nobody else's job of this name can be hit by
+// that. What has no room in the transaction that creates it comes before: without a configuration it means nothing to
+// anybody, and so no item begins that must not. If the job is refused then, because somebody else was faster, it is taken back.
+// Errors are those of [operate.Operator.CreateText], and [ErrNoConfig].
 func Create(ctx context.Context, store operate.Store, op *operate.Operator, job Job, opts operate.Options) (operate.Result, error) {
 	if job.Config == "" {
 		return operate.Result{}, ErrNoConfig
 	}
+	marks := operate.Marks{Servers: job.Servers, Items: job.Items}
+	writes := marks.Writes(job.Name)
+	for _, w := range writes {
+		if err := registry.CheckPath(w.Path); err != nil {
+			return operate.Result{}, fmt.Errorf("%w: %w", operate.ErrInvalidOption, err)
+		}
+	}
+	if len(writes) < guarded.MaxSteps { // and the configuration
+		return op.CreateMarked(ctx, job.Name, job.Config, marks, opts)
+	}
+	marks.Stored = true
 	dry := opts
 	dry.DryRun = true
-	writer := guarded.NewWriter(store, registry.Absent(jobtree.For(job.Name).Config()))
+	before := &ahead{Store: store, at: make(map[string]registry.Revision), found: make(map[string]registry.Node)}
 	for {
-		if result, err := op.CreateText(ctx, job.Name, job.Config, dry); err != nil || opts.DryRun || result.Repeated {
-			return result, err
-		}
-		var steps []guarded.Step
-		for _, w := range job.marks() {
-			if err := registry.CheckPath(w.Path); err != nil {
-				return operate.Result{}, fmt.Errorf("%w: %w", operate.ErrInvalidOption, err)
-			}
-			stored, err := store.Get(ctx, w.Path)
-			if err != nil && !errors.Is(err, registry.ErrNotFound) {
+		result, err := op.CreateMarked(ctx, job.Name, job.Config, marks, dry)
+		if err == nil && !opts.DryRun && !result.Repeated {
+			if err = before.put(ctx, job.Name, writes); errors.Is(err, registry.ErrConflict) {
+				continue // and see who was faster
+			} else if err != nil {
 				return operate.Result{}, err
 			}
-			if stored.Value != w.Value || !stored.Exists() {
-				steps = append(steps, guarded.Step{Write: w, Guard: registry.Unchanged(w.Path, stored.Revision)})
+			result, err = op.CreateMarked(ctx, job.Name, job.Config, marks, opts)
+		}
+		if _, refused := operate.IsRefused(err); refused {
+			if left := before.takeBack(ctx); left != nil {
+				err = errors.Join(err, left)
 			}
 		}
-		_, err := writer.Commit(ctx, nil, steps, nil)
-		if errors.Is(err, registry.ErrConflict) {
-			continue // and see who was faster
-		} else if err != nil {
-			return operate.Result{}, err
-		}
-		return op.CreateText(ctx, job.Name, job.Config, opts)
+		return result, err
 	}
 }
 

@@ -1,9 +1,6 @@
 package jobfile
 
 import (
-	"maps"
-	"slices"
-
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/seed"
@@ -40,16 +37,4 @@ func Jobs(file seed.File) []Job {
 		}
 	}
 	return all
-}
-
-// marks are the nodes that disable and enable what belongs to the job.
-func (j Job) marks() (writes []registry.Write) {
-	tree := jobtree.For(j.Name)
-	for _, ip := range slices.Sorted(maps.Keys(j.Servers)) {
-		writes = append(writes, registry.Put(tree.Server(ip), jobtree.EncodeServer(j.Servers[ip])))
-	}
-	for _, item := range j.Items {
-		writes = append(writes, registry.Put(tree.ItemDisabled(item), ""))
-	}
-	return writes
 }

@@ -171,6 +171,65 @@ func TestAJobThatSomebodyElseCreates(t *testing.T) {
 	require.ErrorIs(t, err, registry.ErrNotFound)
 }
 
+// Somebody creates the same job right before any of the transactions: either it is made as the file says, or nothing of the
+// file hits the other's job. That goes for marks, too, for which one transaction has no room.
+func TestAJobThatSomebodyElseCreatesLater(t *testing.T) {
+	t.Parallel()
+	for name, disabled := range map[string]int{"few marks": 3, "as many as fit": 58, "one more": 59, "many marks": 150} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			job := jobfile.Job{
+				Name: "orders", Servers: map[string]bool{"10.0.0.7": true},
+				Config: `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":200}`,
+			}
+			for n := range disabled {
+				job.Items = append(job.Items, n)
+			}
+			for at, first := 1, false; !first; at++ {
+				reg := memory.NewServer().Open("shop")
+				_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/sharding/1/disabled", "")}}) // left by somebody
+				require.NoError(t, err)
+				store := &sooner{Registry: reg, at: at, config: job.Config}
+				op, err := operate.New(store, operate.By("anna", "test"))
+				require.NoError(t, err)
+				_, err = jobfile.Create(t.Context(), store, op, job, operate.Options{})
+				nodes, _, listErr := reg.List(t.Context(), "/orders")
+				require.NoError(t, listErr)
+				var marks []string
+				for _, n := range nodes {
+					if strings.Contains(n.Path, "/servers/") || strings.HasSuffix(n.Path, "/disabled") {
+						marks = append(marks, n.Path)
+					}
+				}
+				if first = err == nil; first {
+					require.Len(t, marks, 1+disabled, "before transaction %d", at)
+				} else {
+					cause, _ := operate.IsRefused(err)
+					require.Equal(t, operate.CauseExists, cause, "%v", err)
+					require.Equal(t, []string{"/orders/sharding/1/disabled"}, marks, "before transaction %d", at)
+				}
+				require.NoError(t, reg.Close(context.Background()))
+			}
+		})
+	}
+}
+
+// sooner is a registry in which somebody creates the job right before one of the commits.
+type sooner struct {
+	*memory.Registry
+	at     int
+	config string
+}
+
+func (s *sooner) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if s.at--; s.at == 0 {
+		if _, err := s.Registry.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Put("/orders/config", s.config)}}); err != nil {
+			return 0, err
+		}
+	}
+	return s.Registry.Commit(ctx, txn)
+}
+
 // faster is a registry in which somebody creates the job right before the first commit.
 type faster struct {
 	*memory.Registry
@@ -217,7 +276,7 @@ func TestAFileThatWasCutShort(t *testing.T) {
 	}{
 		"other settings":    {`{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":2}`, 3},
 		"the same settings": {orders.Config, 2},
-		"a new job":         {"", 2},
+		"a new job":         {"", 1},
 	} {
 		for cut := range row.commits + 1 {
 			t.Run(fmt.Sprintf("%s/%d", name, cut), func(t *testing.T) {
@@ -270,5 +329,36 @@ func TestAFileThatWasCutShort(t *testing.T) {
 				require.Equal(t, operate.CauseStale, cause, "with another id it is another operation")
 			})
 		}
+	}
+}
+
+// A job with more marks than one transaction takes is cut short before any of them. Whoever asks again completes it, and nobody
+// has seen the job before.
+func TestAJobOfManyMarksThatWasCutShort(t *testing.T) {
+	t.Parallel()
+	job := jobfile.Job{
+		Name: "orders", Config: `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":200}`,
+	}
+	for n := range 150 {
+		job.Items = append(job.Items, n)
+	}
+	for cut := range 4 {
+		store := &tired{Registry: memory.NewServer().Open("shop"), left: cut}
+		op, err := operate.New(store, operate.By("anna", "test"))
+		require.NoError(t, err)
+		try := func() error {
+			_, err := jobfile.Create(t.Context(), store, op, job, operate.Options{ID: "new"})
+			return err
+		}
+		require.ErrorIs(t, try(), errTired)
+		_, err = store.Get(t.Context(), "/orders/config")
+		require.ErrorIs(t, err, registry.ErrNotFound)
+		store.left = -1
+		require.NoError(t, try())
+		require.NoError(t, try(), "it was done under this id")
+		nodes, _, err := store.List(t.Context(), "/orders/sharding")
+		require.NoError(t, err)
+		require.Len(t, nodes, 150)
+		require.NoError(t, store.Close(context.Background()))
 	}
 }
