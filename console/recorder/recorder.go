@@ -5,8 +5,10 @@
 // them as events of package history, at its start and with each change. An execution has the same id however often it is
 // posted, so a store that keeps one row for each id holds it once, also if several recorders write to it.
 //
+// An execution that it has shown to run, and whose code was never called, ends as "not started".
+//
 // It misses what nobody saw: executions that more than one other followed while it was not running or the registry did not
-// answer, and jobs whose executions are not recorded. An application that must miss nothing posts by itself, with package
+// answer, those that were given back meanwhile, and jobs whose executions are not recorded. An application that must miss nothing posts by itself, with package
 // history/observe; then it needs no recorder, whose rows would stand beside its own.
 package recorder
 
@@ -42,7 +44,7 @@ func Start(ctx context.Context, from registry.Viewer, to Poster) (stop func(), e
 	}
 	view.Subscribe(func(step registry.Step) {
 		for _, c := range step.Changes {
-			for _, e := range executions(c.New) {
+			for _, e := range executions(c) {
 				to.Post(e)
 			}
 		}
@@ -53,23 +55,59 @@ func Start(ctx context.Context, from registry.Viewer, to Poster) (stop func(), e
 	}, nil
 }
 
-// executions are those that a node shows, the older first; none of a node that is no record or cannot be read.
-func executions(n registry.Node) (events []history.Execution) {
-	name, known := jobtree.Parse(n.Path)
-	if !known || name.Kind != jobtree.KindItemRecord || !n.Exists() {
+// executions are those that a change tells of, the older first; none of a node that is no record or cannot be read.
+func executions(c registry.Change) (events []history.Execution) {
+	name, known := jobtree.Parse(c.Path())
+	if !known || name.Kind != jobtree.KindItemRecord || !c.New.Exists() {
 		return nil
 	}
-	record, err := jobtree.DecodeRecord(n)
+	record, err := jobtree.DecodeRecord(c.New)
 	if err != nil {
 		return nil
+	}
+	if e, token, ok := givenBack(c.Old, record); ok {
+		events = append(events, execution(name, &e, token))
 	}
 	if e, ok := record.Previous(); ok {
 		events = append(events, execution(name, &e, e.Token))
 	}
 	if e := record.Current; e != nil && e.Outcome != jobtree.NotStarted {
-		events = append(events, execution(name, e, cmp.Or(e.Token, int64(record.Token(n.Revision)))))
+		events = append(events, execution(name, e, tokenOf(record, c.New)))
 	}
 	return events
+}
+
+// givenBack returns the execution that a record had as running, if its code was never called, as it ended. The record tells so, or
+// one of another execution that does not have it as the one before.
+func givenBack(before registry.Node, after jobtree.Record) (e jobtree.Execution, token int64, ok bool) {
+	was, err := jobtree.DecodeRecord(before)
+	if err != nil || was.State != jobtree.ItemRunning || was.Current == nil || after.Current == nil {
+		return e, 0, false
+	}
+	e, token = *was.Current, tokenOf(was, before)
+	switch {
+	case same(&e, after.Current):
+		e.Outcome, e.End = after.Current.Outcome, after.Current.End
+		return e, token, e.Outcome == jobtree.NotStarted
+	case !samePrevious(was, after): // it is the one before, or nobody saw what became of it
+		return e, 0, false
+	}
+	e.Outcome, e.End = jobtree.NotStarted, after.Current.Begin
+	return e, token, true
+}
+
+func same(a, b *jobtree.Execution) bool { return a.Instance == b.Instance && a.Begin.Equal(b.Begin) }
+
+// samePrevious tells whether two records know the same execution before the one that they have.
+func samePrevious(a, b jobtree.Record) bool {
+	one, had := a.Previous()
+	other, has := b.Previous()
+	return had == has && (!has || same(&one, &other))
+}
+
+// tokenOf returns the token of the execution that a record has.
+func tokenOf(r jobtree.Record, n registry.Node) int64 {
+	return cmp.Or(r.Current.Token, int64(r.Token(n.Revision)))
 }
 
 // space sets the ids of recorded executions apart from all others.

@@ -54,6 +54,14 @@ func (i *item) end(at time.Time, outcome jobtree.Outcome, text string) {
 	i.put()
 }
 
+func (i *item) undo(at time.Time) {
+	i.t.Helper()
+	r, err := i.record.Undo(41, at)
+	require.NoError(i.t, err)
+	i.record = r
+	i.put()
+}
+
 // What a registry shows of executions stands in a store, each once: what ran before, what begins and how it ends, also if
 // the recorder starts again.
 func TestExecutionsAreKeptOnce(t *testing.T) {
@@ -108,6 +116,70 @@ func TestExecutionsAreKeptOnce(t *testing.T) {
 	require.Equal(t, "exit 3", rows[1].FailureCause)
 	require.Equal(t, "interrupted", rows[2].FailureCause)
 	require.NotEqual(t, rows[1].ID, rows[2].ID)
+
+	// An execution whose code is never called has been shown to run by then. It ends, and is no other one's.
+	rows = during(func() {
+		it.begin(noon.Add(4 * time.Minute))
+		require.Eventually(t, func() bool {
+			page, err := store.Executions(t.Context(), history.ExecutionQuery{})
+			return err == nil && len(page.Rows) == 4
+		}, time.Minute, time.Millisecond)
+		it.undo(noon.Add(4*time.Minute + time.Second))
+	}, func(rows []history.Execution) bool { return len(rows) == 4 && !rows[3].Running() })
+	require.Equal(t, "not started", rows[3].FailureCause)
+	require.Equal(t, noon.Add(4*time.Minute+time.Second), rows[3].Complete.UTC())
+	require.Len(t, during(func() {}, number(4)), 4, "it is not told of again")
+	rows = during(func() {
+		it.begin(noon.Add(4*time.Minute + 2*time.Second))
+		it.end(noon.Add(4*time.Minute+3*time.Second), jobtree.Success, "")
+	}, func(rows []history.Execution) bool { return len(rows) == 5 && !rows[4].Running() })
+	require.True(t, rows[4].Success)
+	require.Equal(t, "not started", rows[3].FailureCause)
+}
+
+// Several changes of a record can come as one. An execution that was begun, shown, and given back in such a step ends as well.
+func TestAnExecutionIsGivenBackUnseen(t *testing.T) {
+	t.Parallel()
+	running := jobtree.Record{}
+	begun, err := running.Begin(jobtree.Begin{Instance: instance, Session: 7, Source: job.Scheduled, Fire: noon, Time: noon})
+	require.NoError(t, err)
+	undone, err := begun.Undo(41, noon.Add(time.Second))
+	require.NoError(t, err)
+	again, err := undone.Begin(jobtree.Begin{Instance: instance, Session: 7, Source: job.Scheduled, Fire: noon, Time: noon.Add(2 * time.Second)})
+	require.NoError(t, err)
+	ended, err := begun.End(jobtree.End{Token: 41, Time: noon.Add(time.Second), Outcome: jobtree.Success})
+	require.NoError(t, err)
+	later, err := ended.Begin(jobtree.Begin{Instance: instance, Session: 7, Source: job.Scheduled, Fire: noon.Add(time.Minute), Time: noon.Add(time.Minute)})
+	require.NoError(t, err)
+	node := func(r jobtree.Record, at registry.Revision) registry.Node {
+		return registry.Node{Path: jobtree.For("orders").ItemRecord(3), Value: jobtree.EncodeRecord(r), Revision: at, Created: 1}
+	}
+	for name, test := range map[string]struct {
+		after jobtree.Record
+		want  []string // how the executions that are told of ended, the first being the one that was given back
+	}{
+		"and another one began":      {again, []string{"not started", ""}},
+		"no, it ended":               {ended, []string{"success"}},
+		"no, it ended before others": {later, []string{"success", ""}},
+		"given back":                 {undone, []string{"not started"}},
+	} {
+		events := recorder.Executions(registry.Change{Old: node(begun, 41), New: node(test.after, 50)})
+		var told []string
+		for _, e := range events {
+			if e.Success {
+				told = append(told, "success")
+			} else {
+				told = append(told, e.FailureCause)
+			}
+			require.Equal(t, e.FailureCause == "" && !e.Success, e.Running(), name)
+		}
+		require.Equal(t, test.want, told, name)
+		shown := recorder.Executions(registry.Change{New: node(begun, 41)})
+		require.Len(t, shown, 1)
+		require.Equal(t, shown[0].ID, events[0].ID, name)
+		require.Equal(t, shown[0].Token, events[0].Token, name)
+	}
+	require.Empty(t, recorder.Executions(registry.Change{New: node(undone, 50)}), "who has not seen it run tells nothing")
 }
 
 // What cannot be read, and what is no record, is passed over.

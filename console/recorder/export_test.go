@@ -1,0 +1,4 @@
+package recorder
+
+// Executions are what a change tells.
+var Executions = executions
