@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -16,7 +17,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// slowProcess is a scheduler of a registry of the world, of which it is 200 ms away.
+// slowProcess is a scheduler of a registry of the world, from which it is some way off.
 type slowProcess struct {
 	w      *world
 	handle *memory.Registry
@@ -25,9 +26,9 @@ type slowProcess struct {
 	done   chan error
 }
 
-func (w *world) startSlow(name string, cfg job.Config) *slowProcess {
+func (w *world) startSlow(name string, latency time.Duration, cfg job.Config) *slowProcess {
 	w.t.Helper()
-	p := &slowProcess{w: w, handle: w.servers[name].Open("shop", memory.WithLatency(200*time.Millisecond)), done: make(chan error, 1)}
+	p := &slowProcess{w: w, handle: w.servers[name].Open("shop", memory.WithLatency(latency)), done: make(chan error, 1)}
 	s, err := scheduler.New(p.handle, scheduler.WithClock(func() time.Time { return time.Now().Add(time.Duration(p.off.Load())) }))
 	require.NoError(w.t, err)
 	_, err = s.Add(w.t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
@@ -40,6 +41,7 @@ func (w *world) startSlow(name string, cfg job.Config) *slowProcess {
 
 func (p *slowProcess) stop() {
 	p.w.t.Helper()
+	p.handle.SetLatency(0) // or there is no time to leave
 	p.cancel()
 	require.NoError(p.w.t, <-p.done)
 	require.NoError(p.w.t, p.handle.Close(context.Background()))
@@ -82,7 +84,7 @@ func TestAnOwnerNotesBeforeItsJobIsClosed(t *testing.T) {
 			MaxTimeDiff: 2 * time.Second, ClockPolicy: job.ClockRefuse,
 		}
 		tree := jobtree.For("orders")
-		p := w.startSlow("b", cfg)
+		p := w.startSlow("b", 200*time.Millisecond, cfg)
 		defer p.stop()
 		between(3 * time.Minute)
 		require.Empty(t, w.missedIn("b", tree, 0))
@@ -97,4 +99,32 @@ func TestAnOwnerNotesBeforeItsJobIsClosed(t *testing.T) {
 		}
 		require.Equal(t, want, w.missedIn("c", tree, 0))
 	})
+}
+
+// A process hears late that its job has moved, perhaps when its former home is tidied up already, and leaves it. Nothing of the
+// job stays there but where it is.
+func TestWhoLeavesTheFormerHomeLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	for latency := 100 * time.Millisecond; latency <= 2*time.Second; latency += 100 * time.Millisecond {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			p := w.startSlow("b", latency, job.Config{
+				Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 2, Misfire: job.MisfireAll,
+				MaxTimeDiff: 2 * time.Second, ClockPolicy: job.ClockRefuse,
+			})
+			between(2 * time.Minute)
+			p.off.Store(int64(5 * time.Second))
+			between(3 * time.Minute)
+			d, closed := w.operator(func() error { // a mover of whose steps each takes its time
+				time.Sleep(500 * time.Millisecond)
+				return nil
+			})
+			defer closed()
+			_, err := d.Move(t.Context(), "orders", "c", home.MoveOptions{})
+			require.NoError(t, err)
+			time.Sleep(10 * time.Second)
+			p.stop()
+			require.Equal(t, map[string]string{"/orders/config": `{"home":"c"}`}, w.nodes("b", "orders"), "from %s away", latency)
+		})
+	}
 }

@@ -247,6 +247,23 @@ func TestAMemberOfAJobThatIsElsewhere(t *testing.T) {
 	}
 }
 
+// Who leaves a job whose home is another registry asks for no resharding there, also if it must stay for a while.
+func TestAMemberLeavesAJobThatIsElsewhere(t *testing.T) {
+	t.Parallel()
+	v := seeing(t)
+	me := instance("me", mySession)
+	lead := registry.Node{Path: v.Tree.Leader(), Value: "me", Created: 6, Revision: 6, Session: mySession}
+	v.State = jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
+		{Path: v.Tree.Config(), Value: jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b"}), Created: 1, Revision: 1}, me, lead,
+	}))
+	m := new(world).room(t, false, peers.None{})
+	txn := m.LeaveTxn(v, nil)
+	require.Equal(t, []registry.Write{registry.Delete(me.Path), registry.Delete(lead.Path)}, txn.Then)
+	stays := m.HandOver(v)
+	require.Len(t, stays, 1)
+	require.Equal(t, []registry.Write{registry.Delete(lead.Path)}, stays[0].Txn.Then)
+}
+
 // An instance whose clock is wrong leaves when it is ready for that, and stays if it is the last one. It joins first.
 func TestAMemberWithAWrongClock(t *testing.T) {
 	t.Parallel()

@@ -72,12 +72,12 @@ func (m *Membership) Leave(v room.View, marks []registry.Condition) room.Batch {
 
 // HandOver proposes to hand over all that others may have of an instance that leaves and must stay registered for as
 // long as something runs there: its items, by asking for a resharding, in which one that leaves gets none, and the
-// leadership. Beside ElasticJob 3.x, whose layout has no word for the former, it is the leadership alone. It proposes nothing
-// if that was done.
+// leadership. Of a job that was removed or has moved to another registry, and beside ElasticJob 3.x, whose layout has no word
+// for the former, it is the leadership alone. It proposes nothing if that was done.
 func (m *Membership) HandOver(v room.View) room.Batch {
 	mine := v.State.Instance(v.Instance)
 	switch {
-	case !v.Registered(), !v.State.Config.Exists(), v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node
+	case !v.Registered(), !v.State.Config.Exists(), v.State.Elsewhere(), v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node
 		return m.Resign(v)
 	case mine.Shutdown && !v.Leads():
 		return nil

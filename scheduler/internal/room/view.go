@@ -96,11 +96,11 @@ func (v View) Resign(txn *registry.Txn) {
 }
 
 // AskForResharding adds to a transaction the request for a resharding, unless it has it, or the items stay where they are
-// whoever comes and goes. Of a job that was removed, nothing may be made again.
+// whoever comes and goes. Of a job that was removed, or has moved to another registry, nothing may be made again.
 func (v View) AskForResharding(txn *registry.Txn) {
 	path := v.Tree.Necessary()
 	asks := slices.ContainsFunc(txn.Then, func(w registry.Write) bool { return w.Path == path })
-	if !asks && v.State.Config.Exists() && v.State.MembersMatter() {
+	if !asks && v.State.Config.Exists() && !v.State.Elsewhere() && v.State.MembersMatter() {
 		txn.If = append(txn.If, registry.Present(v.Tree.Config()))
 		txn.Then = append(txn.Then, registry.Put(path, ""))
 	}
