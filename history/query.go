@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"time"
+	"unicode/utf8"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -25,6 +27,15 @@ type Reader interface {
 	Executions(context.Context, ExecutionQuery) (Page[Execution], error)
 	// Statuses returns a page of the steps of rounds that match, with the same errors.
 	Statuses(context.Context, StatusQuery) (Page[Status], error)
+}
+
+// MaxJobName is how many characters of a job's name are stored, as Java's tables have it.
+const MaxJobName = 100
+
+// TellsApart tells whether a query for a job returns the events of no other one. It does not if the name is not stored as it
+// is, or a longer one would be stored alike.
+func TellsApart(job string) bool {
+	return utf8.RuneCountInString(job) < MaxJobName && texts.Clean(job, MaxJobName) == job
 }
 
 // Page is a part of the events that match a query.

@@ -76,6 +76,9 @@ func listExecutions(c *call) error {
 	if c.ns.History == nil {
 		return c.lastExecutions(q)
 	}
+	if err := c.mayAskHistory(q.Job); err != nil {
+		return err
+	}
 	page, err := c.ns.History.Executions(c.ctx, q)
 	if err != nil {
 		return notAsked(err)
@@ -92,6 +95,15 @@ func listExecutions(c *call) error {
 		})
 	}
 	return c.answer(http.StatusOK, answer)
+}
+
+// mayAskHistory refuses a job whose rows nobody can tell from those of others, unless all may be read.
+func (c *call) mayAskHistory(job string) error {
+	if job == "" || history.TellsApart(job) || c.reads("") {
+		return nil
+	}
+	return fault(http.StatusForbidden, wire.CauseForbidden,
+		"you may not read all jobs of namespace %s, and of a name as long as this one the history keeps the first %d characters, so it cannot tell the job from others", c.ns.Name, history.MaxJobName)
 }
 
 // written tells of which executions the output is kept, and how much they wrote.
@@ -195,6 +207,9 @@ func listRounds(c *call) error {
 	answer := wire.RoundPage{Rounds: []wire.Round{}}
 	if c.ns.History == nil {
 		return c.answer(http.StatusOK, answer)
+	}
+	if err := c.mayAskHistory(q.Job); err != nil {
+		return err
 	}
 	page, err := c.ns.History.Statuses(c.ctx, q)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -62,6 +63,41 @@ func TestHistoryOfAStore(t *testing.T) {
 	}
 	for _, query := range []string{"?state=DANCING", "?sort=startTime"} {
 		w.ask(t, vera, "GET", "/rounds"+query, nil).problem(t, 400)
+	}
+}
+
+// The history keeps a part of a long name. Who may read one job with such a name is not shown what others ran that begin so; who
+// may read all of the namespace is.
+func TestTheHistoryOfALongName(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	short := strings.Repeat("a", history.MaxJobName-1)
+	alike, secret := short+"a", short+"a-of-others"
+	var events []history.Event
+	for _, name := range []string{short, secret} {
+		events = append(events,
+			history.Execution{ID: "e" + name[98:], Round: "r", Job: name, TaskID: "t", Hostname: "h", IP: "10.0.0.1", Source: "scheduled", Start: at, Complete: at, FailureCause: "exit 3"},
+			history.Status{ID: "s" + name[98:], Round: "r", Job: name, TaskID: "t", State: history.Finished, Time: at})
+	}
+	require.NoError(t, store.Write(t.Context(), events))
+	w := newWorld(t, store)
+	for _, name := range []string{short, alike, short + "a-of-mine"} {
+		reader := access.Identity{Name: "reader", How: access.ByToken, Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: name}}}
+		for _, list := range []string{"/executions?job=", "/rounds?job="} {
+			var page struct{ Total int }
+			if name != short {
+				p := w.ask(t, reader, "GET", list+name, nil).problem(t, 403)
+				require.Contains(t, p.Detail, "the first 100 characters")
+			} else {
+				w.ask(t, reader, "GET", list+name, nil).into(t, &page)
+				require.Equal(t, 1, page.Total)
+			}
+			w.ask(t, vera, "GET", list+name, nil).into(t, &page)
+			require.Equal(t, 1, page.Total, name)
+		}
 	}
 }
 

@@ -22,7 +22,7 @@ const (
 // fillTopic asks the history store for what the timeline of a job lacks, if somebody begins to read it.
 func (h *Hub) fillTopic(t *topic, now time.Time) {
 	j := h.jobs[t.key.of]
-	if h.cfg.History == nil || t.key.kind != topicJob || j == nil || now.Sub(j.line.filled) < fillAgain || !h.lacks(j.line, now) {
+	if !h.fillable(t.key.of) || t.key.kind != topicJob || j == nil || now.Sub(j.line.filled) < fillAgain || !h.lacks(j.line, now) {
 		return
 	}
 	h.beginFill(t.key.of, j, 0)
@@ -39,11 +39,14 @@ func (h *Hub) beginFill(name string, j *jobLive, after time.Duration) {
 // refill asks for what was missed while the registry did not answer, when the history has had time to hear of it.
 func (h *Hub) refill() {
 	for key, t := range h.topics {
-		if j := h.jobs[key.of]; h.cfg.History != nil && key.kind == topicJob && j != nil && len(t.clients) > 0 {
+		if j := h.jobs[key.of]; h.fillable(key.of) && key.kind == topicJob && j != nil && len(t.clients) > 0 {
 			h.beginFill(key.of, j, fillAgain)
 		}
 	}
 }
+
+// fillable tells whether the history knows what of it is the job's. Readers of a timeline may read nothing else.
+func (h *Hub) fillable(name string) bool { return h.cfg.History != nil && history.TellsApart(name) }
 
 // lacks tells whether there is a time in the last hour of which it is not certain what ran.
 func (h *Hub) lacks(line *timeline, now time.Time) bool {

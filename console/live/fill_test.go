@@ -110,6 +110,26 @@ func TestTheHistoryFillsTheTimeline(t *testing.T) {
 	})
 }
 
+// Of a name that is too long, the history keeps a part, and answers with the rows of all jobs that begin so. None of them comes
+// into the timeline of one.
+func TestTheHistoryOfALongName(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		name := strings.Repeat("a", history.MaxJobName)
+		row := runOf(0, time.Minute, 7)
+		row.Job = name
+		past := &told{rows: []history.Execution{row}}
+		h := opened(t, Config{Registry: newStore(t, name), History: past})
+		p := opens(t, h, anna, "topic=job/"+name, "")
+		defer p.close()
+		time.Sleep(time.Minute)
+		var page seen
+		page.take(of[JobFrame](t, p.news(), "job/"+name))
+		require.Empty(t, page.spans)
+		require.Zero(t, past.asks)
+	})
+}
+
 func TestAHistoryThatFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

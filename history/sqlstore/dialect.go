@@ -24,6 +24,7 @@ type dialect struct {
 	inserted    string // how the update of an upsert calls the value of a column that was to be inserted
 	onConflict  string // what begins the update
 	ignore      string // the update of an upsert that changes nothing
+	exactly     string // that two texts are the same, byte for byte; empty if = says that
 	zoned       bool   // times are instants that a session shows in its time zone
 	deleteLimit bool   // DELETE has a LIMIT
 }
@@ -46,7 +47,9 @@ var dialects = map[Dialect]dialect{
 		tablesHave: "SELECT index_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND lower(table_name) = ?",
 		// VALUES() is the one form that both MySQL and MariaDB know.
 		inserted: "VALUES(%s)", onConflict: "ON DUPLICATE KEY UPDATE ", ignore: "ON DUPLICATE KEY UPDATE id = id",
-		zoned: true, deleteLimit: true,
+		// Its usual collations pass over case, accents and spaces at the end.
+		exactly: "CAST(CONVERT(%s USING utf8mb4) AS BINARY) = CAST(CONVERT(%s USING utf8mb4) AS BINARY)",
+		zoned:   true, deleteLimit: true,
 	},
 }
 

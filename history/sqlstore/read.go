@@ -15,7 +15,7 @@ import (
 // Executions implements [history.Reader].
 func (s *Store) Executions(ctx context.Context, q history.ExecutionQuery) (history.Page[history.Execution], error) {
 	var w where
-	w.equal("job_name", texts.Clean(q.Job, maxJobName)) // as it is stored
+	w.job(s.dialect, q.Job)
 	w.equal("round_id", q.Round)
 	w.equal("task_id", texts.ShortTaskID(q.TaskID))
 	w.equal("ip", q.IP)
@@ -37,7 +37,7 @@ func (s *Store) Executions(ctx context.Context, q history.ExecutionQuery) (histo
 // Statuses implements [history.Reader].
 func (s *Store) Statuses(ctx context.Context, q history.StatusQuery) (history.Page[history.Status], error) {
 	var w where
-	w.equal("job_name", texts.Clean(q.Job, maxJobName)) // as it is stored
+	w.job(s.dialect, q.Job)
 	w.equal("round_id", q.Round)
 	w.equal("task_id", texts.ShortTaskID(q.TaskID))
 	w.equal("source", q.Source)

@@ -14,6 +14,28 @@ import (
 
 func ptr[T any](v T) *T { return &v }
 
+// A query for a job is about that one, also where the database takes other names for equal.
+func testJobNames(t *testing.T, p place) {
+	s, _ := p.store(t)
+	names := []string{"orders", "ORDERS", "órders", "orders ", "orders2"}
+	for i, name := range names {
+		e, step := started(i, begin), round(begin).Staged()
+		e.Job, step.Job, step.ID = name, name, fmt.Sprint("s", i)
+		write(t, s, e, step)
+	}
+	for i, name := range names {
+		rows, err := s.Executions(t.Context(), history.ExecutionQuery{Job: name})
+		require.NoError(t, err)
+		require.Equal(t, 1, rows.Total, name)
+		require.Equal(t, i, rows.Rows[0].Item)
+		require.Equal(t, name, rows.Rows[0].Job)
+		steps, err := s.Statuses(t.Context(), history.StatusQuery{Job: name})
+		require.NoError(t, err)
+		require.Equal(t, 1, steps.Total, name)
+		require.Equal(t, name, steps.Rows[0].Job)
+	}
+}
+
 func testFilters(t *testing.T, p place) {
 	s, _ := p.store(t)
 	minute := func(n int) time.Time { return begin.Add(time.Duration(n) * time.Minute) }

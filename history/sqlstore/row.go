@@ -9,9 +9,6 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// maxJobName is how many characters of a job's name are stored, as Java's tables have it.
-const maxJobName = 100
-
 // row is the values of one event, in the order of its table's columns.
 type row []any
 
@@ -25,7 +22,7 @@ func (s *Store) executionRow(e history.Execution, text func(string, int) string)
 		e.Complete = e.Start
 	}
 	return row{
-		text(e.ID, 40), text(e.Job, maxJobName), text(e.TaskID, texts.MaxTaskID), text(e.Hostname, 255), text(e.IP, 50), e.Item,
+		text(e.ID, 40), text(e.Job, history.MaxJobName), text(e.TaskID, texts.MaxTaskID), text(e.Hostname, 255), text(e.IP, 50), e.Item,
 		e.Source.Trace(), orNull(text(e.FailureCause, history.MaxText)), success, s.time(e.Start), s.time(e.Complete),
 		orNull(text(e.Round, 40)), s.time(e.Fire), e.Token,
 	}
@@ -33,7 +30,7 @@ func (s *Store) executionRow(e history.Execution, text func(string, int) string)
 
 func (s *Store) statusRow(e history.Status, text func(string, int) string) row {
 	return row{
-		text(e.ID, 40), text(e.Job, maxJobName), text(e.OriginalTaskID, texts.MaxTaskID), text(e.TaskID, texts.MaxTaskID),
+		text(e.ID, 40), text(e.Job, history.MaxJobName), text(e.OriginalTaskID, texts.MaxTaskID), text(e.TaskID, texts.MaxTaskID),
 		text(e.SlaveID, 50), text(e.Source, 50), text(e.ExecutionType, 20), text(e.ShardingItems, 100), text(string(e.State), 20),
 		text(e.Message, history.MaxText), s.time(e.Time), orNull(text(e.Round, 40)),
 	}

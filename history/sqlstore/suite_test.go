@@ -39,6 +39,7 @@ var suite = []struct {
 	{"JavaTables", testJavaTables},
 	{"ConsoleQueries", testConsoleQueries},
 	{"Filters", testFilters},
+	{"JobNames", testJobNames},
 	{"Paging", testPaging},
 	{"InvalidQueries", testInvalidQueries},
 	{"DeleteBefore", testDeleteBefore},

@@ -1,10 +1,12 @@
 package sqlstore
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -23,6 +25,16 @@ func (w *where) add(condition string, args ...any) {
 func (w *where) equal(column, text string) {
 	if text != "" {
 		w.add(column+" = ?", text)
+	}
+}
+
+// job adds a condition on the name of a job as it is stored, if one is given. An index finds what the database takes for equal,
+// and of that the very name counts.
+func (w *where) job(d dialect, name string) {
+	name = texts.Clean(name, history.MaxJobName)
+	w.equal("job_name", name)
+	if name != "" && d.exactly != "" {
+		w.add(fmt.Sprintf(d.exactly, "job_name", "?"), name)
 	}
 }
 
