@@ -77,7 +77,7 @@ func (w *watch) run() {
 	defer w.stop()
 	retry := retryPolicy{}
 	for w.ctx.Err() == nil {
-		received, err := w.stream()
+		number, received, err := w.stream()
 		switch {
 		case w.ctx.Err() != nil:
 			return
@@ -98,6 +98,8 @@ func (w *watch) run() {
 		} else if denied := w.denied(); denied != nil {
 			w.endAll(w.h.r.explain("view", w.root, denied))
 			return
+		} else if outdated(err) {
+			w.h.leaveStream(number)
 		}
 		retry.noteFailure(err)
 		w.h.r.log.Debug("watch is repeated", slog.String("path", w.root), slog.Any("error", err))
@@ -120,33 +122,34 @@ func (w *watch) denied() error {
 
 var errWatchSilent = errors.New("the watch was silent")
 
-// stream watches until the watch breaks, and tells why, and whether it brought anything before. A
+// stream watches until the watch breaks, and tells why, over which stream it went, and whether it brought anything before. A
 // member without a leader ends it, so that it goes to one that is part of the majority.
-func (w *watch) stream() (received bool, err error) {
-	ctx, cancel, after := w.begin()
+func (w *watch) stream() (number int64, received bool, err error) {
+	ctx, cancel, number, after := w.begin()
 	defer cancel()
 	channel := w.h.r.watcher.Watch(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	for resp := range channel {
 		if err := resp.Err(); err != nil {
-			return received, err
+			return number, received, err
 		}
 		received = received || !resp.Created
 		w.dispatch(resp)
 	}
 	if ctx.Err() != nil {
-		return received, errWatchSilent
+		return number, received, errWatchSilent
 	}
-	return received, errors.New("the stream of the watch broke")
+	return number, received, errors.New("the stream of the watch broke")
 }
 
-// begin prepares a try: its context, which names the stream that the watches of the hub share, and
+// begin prepares a try: its context, which names the stream that the watches of the hub share, the number of that, and
 // the revision after which to start.
-func (w *watch) begin() (context.Context, context.CancelFunc, int64) {
+func (w *watch) begin() (ctx context.Context, cancel context.CancelFunc, number, after int64) {
 	w.h.mu.Lock()
 	defer w.h.mu.Unlock()
-	ctx, cancel := context.WithCancel(streamContext(w.ctx, w.h.r.stream.Load()))
+	number = w.h.r.stream.Load()
+	ctx, cancel = context.WithCancel(streamContext(w.ctx, number))
 	w.restart = cancel
-	return ctx, cancel, w.after
+	return ctx, cancel, number, w.after
 }
 
 // streamContext marks a context so that the client sends its watches over the stream of that number.

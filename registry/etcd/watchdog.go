@@ -86,16 +86,21 @@ func (h *hub) checkActivity() {
 	silence, any := time.Since(h.lastActivity), len(h.watches) > 0
 	if any && silence > h.silenceLimit() {
 		h.r.log.Warn("watches were silent and are started again", slog.Duration("silence", silence))
-		h.r.stream.Add(1)
 		h.silentStreams++
-		h.lastActivity = time.Now()
-		for w := range h.watches {
-			w.restart()
-		}
+		h.changeStream()
 	}
 	h.mu.Unlock()
 	if any && silence > maxIdle {
 		h.requestProgress()
+	}
+}
+
+// changeStream has all watches go over to a new stream. The caller holds mu.
+func (h *hub) changeStream() {
+	h.r.stream.Add(1)
+	h.lastActivity = time.Now()
+	for w := range h.watches {
+		w.restart()
 	}
 }
 
