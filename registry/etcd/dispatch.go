@@ -16,6 +16,9 @@ import (
 func (w *watch) dispatch(resp clientv3.WatchResponse) {
 	w.h.noteActivity(resp.IsProgressNotify())
 	revision := resp.Header.Revision
+	if resp.Created {
+		w.begun(revision)
+	}
 	if n := len(resp.Events); n > 0 {
 		revision = resp.Events[n-1].Kv.ModRevision // the header may run ahead of what was brought
 	} else if !resp.IsProgressNotify() {
@@ -29,6 +32,13 @@ func (w *watch) dispatch(resp clientv3.WatchResponse) {
 	}
 }
 
+// begun takes in that a try has begun, and where the store was then.
+func (w *watch) begun(revision int64) {
+	w.h.mu.Lock()
+	defer w.h.mu.Unlock()
+	w.ahead = revision < w.start
+}
+
 // route sorts the events by the followers whose views show them, and adds a bare revision for those
 // that somebody waits for.
 func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]update {
@@ -36,9 +46,13 @@ func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]up
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.after = max(w.after, revision)
+	w.ahead = w.ahead && w.after < w.start
 	routed := make(map[*follower]update)
 	defer w.came.forget()
 	for _, e := range events {
+		if e.Kv.ModRevision <= w.known { // the try started with it
+			continue
+		}
 		if event, ok := h.r.ns.event(e); ok {
 			for f := range w.followersOf(event.Path) {
 				w.came.add(f, event, registry.Revision(e.Kv.ModRevision))

@@ -33,6 +33,9 @@ type watch struct {
 	restart   context.CancelFunc // breaks the present stream
 	came      arrivals           // empty but while a response is sorted
 	over      error              // why it brings nothing any more; nil while it does
+	start     int64              // the revision from which the last try brings what happens; 0 before the first
+	known     int64              // the revision up to which everything was brought before it
+	ahead     bool               // the store has not come to the start yet
 }
 
 func newWatch(h *hub, root string, keys keyRange, after int64) *watch {
@@ -125,9 +128,9 @@ var errWatchSilent = errors.New("the watch was silent")
 // stream watches until the watch breaks, and tells why, over which stream it went, and whether it brought anything before. A
 // member without a leader ends it, so that it goes to one that is part of the majority.
 func (w *watch) stream() (number int64, received bool, err error) {
-	ctx, cancel, number, after := w.begin()
+	ctx, cancel, number, start := w.begin()
 	defer cancel()
-	channel := w.h.r.watcher.Watch(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithRev(after+1), clientv3.WithFragment(), clientv3.WithCreatedNotify())
+	channel := w.h.r.watcher.Watch(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithRev(start), clientv3.WithFragment(), clientv3.WithCreatedNotify())
 	for resp := range channel {
 		if err := resp.Err(); err != nil {
 			return number, received, err
@@ -142,14 +145,22 @@ func (w *watch) stream() (number int64, received bool, err error) {
 }
 
 // begin prepares a try: its context, which names the stream that the watches of the hub share, the number of that, and
-// the revision after which to start.
-func (w *watch) begin() (ctx context.Context, cancel context.CancelFunc, number, after int64) {
+// the revision to start from. etcd brings at once what happens to a watch whose start is yet to come, and a tenth of a second later
+// to another; but it answers no question on the stream before that start. So the first try starts with what is next, and a
+// later one with what was there last.
+func (w *watch) begin() (ctx context.Context, cancel context.CancelFunc, number, start int64) {
 	w.h.mu.Lock()
 	defer w.h.mu.Unlock()
 	number = w.h.r.stream.Load()
 	ctx, cancel = context.WithCancel(streamContext(w.ctx, number))
-	w.restart = cancel
-	return ctx, cancel, number, w.after
+	w.known = w.after
+	if w.start == 0 {
+		w.start = w.known + 1
+	} else {
+		w.start = w.known
+	}
+	w.restart, w.ahead = cancel, false
+	return ctx, cancel, number, w.start
 }
 
 // streamContext marks a context so that the client sends its watches over the stream of that number.

@@ -13,12 +13,14 @@ const (
 	// given a first sign, it has no more time than a request.
 	maxIdle    = 2 * time.Second
 	maxSilence = 5 * time.Second
+	// lookEvery is how often silence is looked for, and asked about once it is long.
+	lookEvery = maxIdle / 2
 )
 
 // watchdog looks after the watches until the handle ends: it has them confirm revisions that somebody
 // waits for, and breaks streams that died without a word.
 func (h *hub) watchdog() {
-	look := time.NewTicker(maxIdle / 2)
+	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	due := time.NewTimer(maxIdle)
 	defer due.Stop()
@@ -80,12 +82,17 @@ func (h *hub) rereadLagging(stalled []*follower) {
 	}
 }
 
-// checkActivity breaks the stream of the watches if it has been silent, also when asked.
+// checkActivity breaks the stream of the watches if it has been silent, also when asked. Nobody needs to hear of it if a watch that is
+// ahead of a store in which nobody writes was the reason: watches that start again are not ahead.
 func (h *hub) checkActivity() {
 	h.mu.Lock()
 	silence, any := time.Since(h.lastActivity), len(h.watches) > 0
-	if any && silence > h.silenceLimit() {
+	switch ahead := silence > maxIdle+lookEvery && h.ahead(); {
+	case !any:
+	case silence > h.silenceLimit():
 		h.r.log.Warn("watches were silent and are started again", slog.Duration("silence", silence))
+		fallthrough
+	case ahead:
 		h.silentStreams++
 		h.changeStream()
 	}
@@ -93,6 +100,16 @@ func (h *hub) checkActivity() {
 	if any && silence > maxIdle {
 		h.requestProgress()
 	}
+}
+
+// ahead tells whether one of the watches keeps the store from answering. The caller holds mu.
+func (h *hub) ahead() bool {
+	for w := range h.watches {
+		if w.ahead {
+			return true
+		}
+	}
+	return false
 }
 
 // changeStream has all watches go over to a new stream. The caller holds mu.

@@ -1,0 +1,62 @@
+package etcd_test
+
+import (
+	"bytes"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+)
+
+// warnings are what a handle warns of.
+type warnings struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (w *warnings) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all.Write(line)
+}
+
+func (w *warnings) on(config *etcd.Config) {
+	config.Logger = slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
+}
+
+func (w *warnings) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all.String()
+}
+
+// In a store in which nobody writes, watches say after a while that they are alive, whenever they began. From then on they are left
+// alone.
+func TestWatchesOfAQuietStoreGoOn(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	var sent counter
+	var warned warnings
+	r, other := open(t, server.Endpoints(), sent.on, warned.on), open(t, server.Endpoints())
+	first := view(t, r, "/a")
+	put(t, other, "/elsewhere", "")
+	second := view(t, r, "/b")
+	revision := put(t, other, "/a", "1")
+	third := view(t, r, "/c")
+	require.NoError(t, first.WaitRevision(t.Context(), revision))
+	time.Sleep(7 * time.Second) // what is looked for is what happens as time passes
+	begun := sent.watchStreams.Load()
+	require.LessOrEqual(t, begun, int64(2))
+	time.Sleep(9 * time.Second)
+	require.Equal(t, begun, sent.watchStreams.Load())
+	require.Empty(t, warned.String())
+	for _, v := range []*registry.View{first, second, third} {
+		put(t, other, v.Path(), "2")
+		waitValue(t, v, v.Path(), "2")
+	}
+}
