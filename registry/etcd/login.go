@@ -7,6 +7,7 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 )
 
@@ -17,16 +18,30 @@ const loginLimit = 30 * time.Second
 // login has a client's calls share one login at a time, which goes on when the call that needed it is
 // over: etcd's client logs in within the time of whatever request has just found that its token is not
 // valid any more, gives that up with the request, and begins afresh with the next, each time for nothing.
+//
+// A login that takes long may be with a member that stands still. So a call that needs it by then begins another try beside it,
+// which goes to the next member, as far as there are members.
 type login struct {
+	members  int
+	patience time.Duration // how long the last try has before another one begins
+
 	mu      sync.Mutex
 	running *loggingIn // nil while nobody logs in
 }
 
-// loggingIn is one login.
+func newLogin(config Config) *login {
+	// Before the session's next keep-alive is sent, which needs the login, too; see [sessionKeeper.keepAlive].
+	return &login{members: len(config.Endpoints), patience: min(config.RequestTimeout, config.SessionTTL/10)}
+}
+
+// loggingIn is one login. The mutex of [login] guards what is not set before over ends.
 type loggingIn struct {
-	done  chan struct{} // closed when reply and err are there
+	over  context.Context // ends when reply and err are there
+	end   context.CancelFunc
 	reply *pb.AuthenticateResponse
 	err   error
+	tries int       // under way
+	last  time.Time // when the last of them began
 }
 
 // share is an interceptor of all calls.
@@ -35,13 +50,11 @@ func (l *login) share(ctx context.Context, method string, req, reply any, conn *
 	if !ok {
 		return invoke(ctx, method, req, reply, conn, opts...)
 	}
-	in := l.join(func(in *loggingIn) error {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginLimit)
-		defer cancel()
-		return invoke(ctx, method, req, in.reply, conn) // without the options: they tell the call that may be over
+	in := l.join(ctx, func(ctx context.Context, reply *pb.AuthenticateResponse) error {
+		return invoke(ctx, method, req, reply, conn) // without the options: they tell the call that may be over
 	})
 	select {
-	case <-in.done:
+	case <-in.over.Done():
 		if in.err == nil {
 			answer.Header, answer.Token = in.reply.GetHeader(), in.reply.GetToken()
 		}
@@ -52,20 +65,49 @@ func (l *login) share(ctx context.Context, method string, req, reply any, conn *
 }
 
 // join returns the login that is under way, or one that begins now.
-func (l *login) join(run func(*loggingIn) error) *loggingIn {
+func (l *login) join(ctx context.Context, try func(ctx context.Context, reply *pb.AuthenticateResponse) error) *loggingIn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.running != nil {
-		return l.running
+	in := l.running
+	switch {
+	case in == nil:
+		in = new(loggingIn)
+		in.over, in.end = context.WithCancel(context.Background())
+		l.running = in
+	case in.tries >= l.members || time.Since(in.last) < l.patience:
+		return in
 	}
-	in := &loggingIn{done: make(chan struct{}), reply: new(pb.AuthenticateResponse)}
-	l.running = in
+	in.tries++
+	in.last = time.Now()
 	go func() {
-		in.err = run(in)
-		l.mu.Lock()
-		l.running = nil
-		l.mu.Unlock()
-		close(in.done)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginLimit)
+		defer cancel()
+		defer context.AfterFunc(in.over, cancel)() //nolint:contextcheck // the login outlives the call
+		reply := new(pb.AuthenticateResponse)
+		l.tried(in, reply, try(ctx, reply))
 	}()
 	return in
+}
+
+// tried takes in what a try came to. The first answer counts, and no answer only if no other try is under way.
+func (l *login) tried(in *loggingIn, reply *pb.AuthenticateResponse, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in.tries--
+	if l.running != in || in.tries > 0 && unanswered(err) {
+		return
+	}
+	in.reply, in.err = reply, err
+	l.running = nil
+	in.end()
+}
+
+// unanswered tells whether a server has said nothing about a request.
+func unanswered(err error) bool {
+	switch status.Code(err) {
+	case codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
+		return true
+	default:
+		return false
+	}
 }

@@ -160,7 +160,7 @@ func newClient(ctx context.Context, config Config) (*clientv3.Client, error) {
 			},
 			MinConnectTimeout: pingAnswer,
 		}),
-		grpc.WithChainUnaryInterceptor(new(login).share, noteSent),
+		grpc.WithChainUnaryInterceptor(newLogin(config).share, noteSent),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
 	}
 	return clientv3.New(clientv3.Config{

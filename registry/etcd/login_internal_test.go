@@ -1,0 +1,82 @@
+package etcd
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+)
+
+// tryAnswer is what a try to log in comes to; after less than nothing, never.
+type tryAnswer struct {
+	after time.Duration
+	err   error
+}
+
+// Calls share a login. One that comes when the last try has had its time begins another, up to one for each member, and the first
+// answer is that of all calls.
+func TestCallsShareALogin(t *testing.T) {
+	t.Parallel()
+	const patience = time.Second
+	gone, wrong := status.Error(codes.Unavailable, "gone"), errors.New("wrong password")
+	for name, test := range map[string]struct {
+		members int
+		calls   []time.Duration // when they come
+		tries   []tryAnswer     // in order; the first answer of those has all calls
+		want    error
+		took    time.Duration
+	}{
+		"at once":                 {3, []time.Duration{0, 0, 900 * time.Millisecond}, []tryAnswer{{2 * time.Second, nil}}, nil, 2 * time.Second},
+		"the first one hangs":     {3, []time.Duration{0, 2 * time.Second, 2 * time.Second}, []tryAnswer{{-1, nil}, {time.Second, nil}}, nil, 3 * time.Second},
+		"two hang":                {3, []time.Duration{0, 2 * time.Second, 4 * time.Second}, []tryAnswer{{-1, nil}, {-1, nil}, {time.Second, nil}}, nil, 5 * time.Second},
+		"there is no other":       {1, []time.Duration{0, 2 * time.Second, 4 * time.Second}, []tryAnswer{{9 * time.Second, nil}}, nil, 9 * time.Second},
+		"one gets no answer":      {2, []time.Duration{0, 2 * time.Second}, []tryAnswer{{4 * time.Second, nil}, {time.Second, gone}}, nil, 4 * time.Second},
+		"none gets an answer":     {2, []time.Duration{0, 2 * time.Second}, []tryAnswer{{4 * time.Second, gone}, {time.Second, gone}}, gone, 4 * time.Second},
+		"one is told of an error": {2, []time.Duration{0, 2 * time.Second}, []tryAnswer{{-1, nil}, {time.Second, wrong}}, wrong, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				l := &login{members: test.members, patience: patience}
+				var mu sync.Mutex
+				begun := 0
+				try := func(ctx context.Context, reply *pb.AuthenticateResponse) error {
+					mu.Lock()
+					answer := test.tries[begun]
+					begun++
+					mu.Unlock()
+					if answer.after < 0 {
+						<-ctx.Done()
+						return status.FromContextError(ctx.Err()).Err()
+					}
+					time.Sleep(answer.after)
+					reply.Token = "token"
+					return answer.err
+				}
+				begin := time.Now()
+				var calls sync.WaitGroup
+				for _, at := range test.calls {
+					calls.Go(func() {
+						time.Sleep(at)
+						in := l.join(t.Context(), try)
+						<-in.over.Done()
+						assert.ErrorIs(t, in.err, test.want)
+						assert.Equal(t, test.took, time.Since(begin))
+						assert.Equal(t, "token", in.reply.GetToken())
+					})
+				}
+				calls.Wait()
+				require.Equal(t, len(test.tries), begun)
+				require.Nil(t, l.running)
+			})
+		})
+	}
+}
