@@ -49,6 +49,7 @@ func (q *queue) full(req *request, refusal error) (again []*commit) {
 	return q.finish(asking, func(c *commit) {
 		c.alone = true
 		c.mayBeDone = unsettled[c] || !c.puts() || asking.ctx.Err() != nil
+		c.explains = c.explains || c.mayBeDone // with what settling needs to see
 	})
 }
 

@@ -137,3 +137,23 @@ func TestNoSpaceForSeveral(t *testing.T) {
 		}
 	}
 }
+
+// What only deletes leaves nothing to recognise it by. If it was done with the request that met a full store, its second copy conflicts
+// with the first, and the conflict says that it may be one's own.
+func TestADeletionThatMetAFullStore(t *testing.T) {
+	t.Parallel()
+	var full overQuota
+	r := open(t, sharedServer(t).Endpoints(), full.on)
+	created := put(t, r, "/x", "1")
+	full.does.Store(true)
+	full.answers.Store(1)
+	outcomes := r.CommitAll(t.Context(), []registry.Txn{
+		{Then: []registry.Write{registry.Put("/y", "1")}},
+		{If: []registry.Condition{registry.CreatedAt("/x", created)}, Then: []registry.Write{registry.Delete("/x")}},
+	})
+	require.NoError(t, outcomes[0].Err)
+	var conflict *registry.ConflictError
+	require.ErrorAs(t, outcomes[1].Err, &conflict)
+	require.True(t, conflict.Ambiguous, outcomes[1].Err)
+	require.False(t, conflict.Found.Exists())
+}
