@@ -6,6 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -156,4 +157,20 @@ func TestADeletionThatMetAFullStore(t *testing.T) {
 	require.ErrorAs(t, outcomes[1].Err, &conflict)
 	require.True(t, conflict.Ambiguous, outcomes[1].Err)
 	require.False(t, conflict.Found.Exists())
+}
+
+// A place in the line for a latch that was taken and answered with "no space" is given up: nobody stands there.
+func TestAPlaceInTheLineThatMetAFullStore(t *testing.T) {
+	t.Parallel()
+	server := sharedServer(t)
+	var full overQuota
+	r, other := open(t, server.Endpoints(), full.on), open(t, server.Endpoints())
+	session(t, r)
+	full.does.Store(true)
+	full.answers.Store(1)
+	err := r.Latch(t.Context(), "/latch", func(context.Context) error { panic("nobody holds it") })
+	require.ErrorIs(t, err, registry.ErrNoSpace)
+	held := false
+	require.NoError(t, other.Latch(within(t, 20*time.Second), "/latch", func(context.Context) error { held = true; return nil }))
+	require.True(t, held)
 }

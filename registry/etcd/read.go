@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -103,13 +104,14 @@ func (r *Registry) do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse,
 	return r.doNoting(ctx, op, func() {})
 }
 
-// doNoting is do that tells of every try without an answer.
-func (r *Registry) doNoting(ctx context.Context, op clientv3.Op, unanswered func()) (clientv3.OpResponse, error) {
+// doNoting is do that tells of every try that may have been carried out although nothing says so: one without an answer, and one
+// that used the store's quota up, which etcd carries out and refuses.
+func (r *Registry) doNoting(ctx context.Context, op clientv3.Op, uncertain func()) (clientv3.OpResponse, error) {
 	var answer clientv3.OpResponse
 	err := r.repeat(ctx, func(ctx context.Context) (err error) {
 		answer, err = r.client.Do(ctx, op)
-		if err != nil && refusal(err) == nil {
-			unanswered()
+		if refused := refusal(err); err != nil && (refused == nil || errors.Is(refused, registry.ErrNoSpace)) {
+			uncertain()
 		}
 		return err
 	})
