@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 
@@ -109,6 +110,9 @@ func (c *candidate) win() error {
 
 // isFinal tells whether the store refused what was tried, or the handle is closed.
 func isFinal(err error) bool {
+	if errors.Is(err, rpctypes.ErrCompacted) { // by a watch that missed something; the next one begins later
+		return false
+	}
 	if refusal(err) != nil {
 		return true
 	}
