@@ -31,7 +31,7 @@ func newCandidate(s *electionSession, path string) *candidate {
 		electionSession: s, path: path, ticket: fmt.Sprintf("%s/%x", path, s.etcd.Lease()),
 		won: make(chan error, 1), done: make(chan struct{}), gone: make(chan struct{}),
 	}
-	c.waitCtx, c.giveUp = context.WithCancel(s.over)
+	c.waitCtx, c.giveUp = context.WithCancel(clientv3.WithRequireLeader(s.over)) // a member that lost the others has no news
 	return c
 }
 

@@ -10,13 +10,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
-// begunWatches counts the watches that a handle asks for.
-type begunWatches struct{ all atomic.Int64 }
+// begunWatches counts the watches that a handle asks for, and those among them for which a member without a leader would do.
+type begunWatches struct{ all, leaderless atomic.Int64 }
 
 func (b *begunWatches) on(config *etcd.Config) {
 	config.DialOptions = append(config.DialOptions, grpc.WithChainStreamInterceptor(func(
@@ -34,13 +36,17 @@ type beginningStream struct {
 
 func (s *beginningStream) SendMsg(m any) error {
 	if request, is := m.(*pb.WatchRequest); is && request.GetCreateRequest() != nil {
+		asked, _ := metadata.FromOutgoingContext(s.Context())
+		if len(asked.Get(rpctypes.MetadataRequireLeaderKey)) == 0 {
+			s.count.leaderless.Add(1)
+		}
 		s.count.all.Add(1)
 	}
 	return s.ClientStream.SendMsg(m)
 }
 
 // A handle that waits for a latch misses, by a compaction, what happened while its connection was broken. It keeps its place, and
-// hears of it when the latch is free.
+// hears of it when the latch is free; and it waits only at members that would hear of it, too.
 func TestWaitingForALatchOutlastsACompaction(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -88,4 +94,5 @@ func TestWaitingForALatchOutlastsACompaction(t *testing.T) {
 	case <-time.After(30 * time.Second):
 		require.FailNow(t, "the latch is free, and the waiter has not heard of it")
 	}
+	require.Zero(t, watches.leaderless.Load())
 }
