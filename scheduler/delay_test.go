@@ -10,7 +10,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // delayed returns a job that runs a minute after its last run was over.
@@ -240,7 +240,7 @@ func TestItemsThatMoveWhileAFireIsDelayed(t *testing.T) {
 			fire := time.Now().Add(2 * time.Hour)
 			cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 4}
 			cfg.Jitter, cfg.Misfire, cfg.MisfireWindow = 50*time.Minute, job.MisfireAll, window
-			delay := fires.Jitter{Job: "orders", Most: cfg.Jitter}.Of(fire)
+			delay := jitter.Jitter{Job: "orders", Most: cfg.Jitter}.Of(fire)
 			require.Greater(t, delay, 7*time.Minute)
 			a := c.start("a", nil, cfg)
 			sleepUntil(2*time.Hour + 3*time.Minute)

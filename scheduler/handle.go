@@ -15,7 +15,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // Job is one job that a process takes part in. Its answers come from what the process sees of the
@@ -87,11 +87,11 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
 		return nil, nil
 	}
-	jitter := fires.Jitter{Job: cfg.Name, Most: cfg.Jitter}
+	delay := jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}
 	now := j.s.now()
 	var next []time.Time
-	for fire := schedule.Next(now.Add(-jitter.Most)); len(next) < n && !fire.IsZero(); fire = schedule.Next(fire) {
-		if at := fire.Add(jitter.Of(fire)); at.After(now) {
+	for fire := schedule.Next(now.Add(-delay.Most)); len(next) < n && !fire.IsZero(); fire = schedule.Next(fire) {
+		if at := fire.Add(delay.Of(fire)); at.After(now) {
 			next = append(next, at)
 		}
 	}

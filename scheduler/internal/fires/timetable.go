@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // WallCheck bounds how long the timetable sleeps: Go's timers run on the monotonic clock, which
@@ -22,7 +23,7 @@ type Tick struct {
 // Entry is one job's place in the timetable.
 type Entry struct {
 	schedule cronexpr.Schedule
-	jitter   Jitter
+	jitter   jitter.Jitter
 	next     time.Time // the fire it waits for; zero = none, unless the clock is set back
 	at       time.Time // when it is told: next, and its jitter
 	fired    func(Tick)
@@ -78,11 +79,11 @@ func NewTimetable(now func() time.Time) *Timetable {
 // Set gives e the schedule, and puts it in its place, where it waits for its first fire after now. A nil schedule
 // takes it out.
 func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule) {
-	t.SetWith(e, schedule, Jitter{})
+	t.SetWith(e, schedule, jitter.Jitter{})
 }
 
 // SetWith is Set for fires that a jitter delays. The first is the one that is told of first after now.
-func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j Jitter) {
+func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.index >= 0 {

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // board is a timetable at work in a bubble, with a wall clock that can be set, and a list of what it
@@ -265,7 +266,7 @@ func TestTheClockIsSetBackWhileAFireIsDelayed(t *testing.T) {
 	for _, cron := range []string{"0 0 * * * ?", "0 0 1 1 1 ? 2000"} {
 		synctest.Test(t, func(t *testing.T) {
 			b := newBoard(t)
-			j := Jitter{Job: "orders", Most: 30 * time.Minute}
+			j := jitter.Jitter{Job: "orders", Most: 30 * time.Minute}
 			delay := j.Of(midnight.Add(time.Hour))
 			require.Greater(t, delay, 2*time.Minute)
 			until(40 * time.Minute)

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // minute is a fire that comes some minutes after a fixed time.
@@ -49,7 +49,7 @@ func same(t require.TestingT, want, got Due) {
 func TestMisfiresOf(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
-	none := fires.Jitter{Job: "orders"}
+	none := jitter.Jitter{Job: "orders"}
 	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, Of(cfg))
 	cfg.Misfire = job.MisfireOnce
 	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, Of(cfg))

@@ -7,7 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // LateAfter is how late a scheduled fire may begin and still count as on time. Beyond, it is a
@@ -21,8 +21,8 @@ type Policy struct {
 	Most   int           // of them to keep, if All
 	Window time.Duration // how old they may be; 0 = any age
 
-	Jitter  fires.Jitter // by how much each fire is told late
-	Ageless bool         // a fire is never too late to be on time
+	Jitter  jitter.Jitter // by how much each fire is told late
+	Ageless bool          // a fire is never too late to be on time
 }
 
 // Of returns the policy of a configuration. Whether a fire is never too late, the schedule tells.
@@ -32,7 +32,7 @@ func Of(cfg job.Config) Policy {
 		All:    cfg.Misfire == job.MisfireAll,
 		Most:   inforce.MisfireMax(cfg),
 		Window: cfg.MisfireWindow,
-		Jitter: fires.Jitter{Job: cfg.Name, Most: cfg.Jitter},
+		Jitter: jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter},
 	}
 }
 
