@@ -35,9 +35,10 @@ func (m Policy) Keeps() int {
 // Keep is both of these: what the policy keeps of missed fires.
 func (m Policy) Keep(missed []time.Time) []time.Time { return m.dropBeyond(m.dropUnwanted(missed)) }
 
-// dropOld is the rule of MisfireWindow: a missed fire that is older is not made up.
+// dropOld is the rule of MisfireWindow: a missed fire of that age, or older, is not made up. So one that is made up has a
+// moment left, see [Policy.Until].
 func (m Policy) dropOld(d Due, now time.Time) Due {
-	for m.Window > 0 && len(d.Missed) > 0 && now.Sub(d.Missed[0]) > m.Window {
+	for m.Window > 0 && len(d.Missed) > 0 && now.Sub(d.Missed[0]) >= m.Window {
 		d.Missed = d.Missed[1:]
 	}
 	return d

@@ -153,8 +153,8 @@ func TestExpire(t *testing.T) {
 		"too late, all":             {makeUpAll, onTime(9, 8), minute(10), missedFires(8, 9)},
 		"of a clock that is behind": {makeUpOnce, onTime(9), minute(8), onTime(9)},
 		"any age without a window":  {makeUpAll, missedFires(1), minute(100_000), missedFires(1)},
-		"just within the window":    {window, missedFires(7, 8), minute(9), missedFires(7, 8)},
-		"just too old":              {window, missedFires(7, 8), minute(9).Add(1), missedFires(8)},
+		"just within the window":    {window, missedFires(7, 8), minute(9).Add(-1), missedFires(7, 8)},
+		"just too old":              {window, missedFires(7, 8), minute(9), missedFires(8)},
 		"all are too old":           {window, missedFires(6, 7, 8), minute(20), Due{}},
 		"too late and too old":      {window, onTime(9), minute(12), Due{}},
 	} {
@@ -285,7 +285,9 @@ func (l *itemLife) run(t *rapid.T) {
 		require.LessOrEqual(t, age, LateAfter)
 	} else {
 		require.True(t, l.policy.On)
-		require.True(t, l.policy.Window == 0 || age <= l.policy.Window, "older than the window")
+		require.True(t, l.policy.Window == 0 || age < l.policy.Window, "older than the window")
+		until := l.policy.Until(l.due, 0)
+		require.True(t, until.IsZero() || until.After(l.now), "or its begin would be too late at once, and nobody would look at it again")
 	}
 	l.ran = fire
 	l.due = l.due.After(fire)
