@@ -12,6 +12,10 @@ import (
 // before it sends one again. Each time that it is lost again, it waits for twice as long.
 const retransmit = 200 * time.Millisecond
 
+// mostAgain bounds how long a stream stands still for packets that are lost again and again. What is lost together is sent
+// again together, so a busy connection does not stand still for longer than others.
+const mostAgain = 8 * retransmit
+
 // Network is what happens between clients and their server. The zero Network lets everything pass. Its
 // methods may be called concurrently; what they change counts for connections that are open, too.
 type Network struct {
@@ -114,7 +118,7 @@ func (n *Network) pass(ctx context.Context, d direction) bool {
 func (n *Network) transit() (delay, stall time.Duration) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for again := retransmit; rand.Float64() < n.loss && again < 8*retransmit; again *= 2 {
+	for again := retransmit; rand.Float64() < n.loss && again < mostAgain; again *= 2 {
 		stall += again
 	}
 	return n.delay, stall

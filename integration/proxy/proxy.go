@@ -222,7 +222,9 @@ func (l *link) fill(s *stream) {
 		if free.Before(now) {
 			free = now
 		}
-		free = free.Add(stall)
+		if free = free.Add(stall); free.After(now.Add(mostAgain)) {
+			free = now.Add(mostAgain)
+		}
 		select {
 		case s.sent <- parcel{bytes: bytes[:n], due: free.Add(delay), err: err}:
 		case <-s.over:

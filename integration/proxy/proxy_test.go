@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -177,6 +178,22 @@ func TestDelayAndLossKeepTheOrder(t *testing.T) {
 	say(t, conn, "three")
 	hear(t, conn, "three")
 	require.GreaterOrEqual(t, time.Since(began), 400*time.Millisecond, "sent again in each direction")
+}
+
+// However much is lost of a busy connection, it goes on soon when nothing is lost any more.
+func TestLossesDoNotAddUp(t *testing.T) {
+	t.Parallel()
+	p := proxy.Start(t, echo(t))
+	conn := dial(t, p.Address())
+	p.Lose(0.9)
+	for range 40 {
+		say(t, conn, ".")
+		time.Sleep(5 * time.Millisecond) // so that each is sent by itself
+	}
+	p.Lose(0)
+	began := time.Now()
+	hear(t, conn, strings.Repeat(".", 40))
+	require.Less(t, time.Since(began), 10*time.Second, "each of them stands still for a second, alone")
 }
 
 func TestClientsThatAreToldApart(t *testing.T) {
