@@ -253,6 +253,8 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 		p.State = ItemRan
 	case answer == jobtree.Passed, asked.Revision != trigger:
 		p.State = ItemReplaced
+	case asked.Err == nil && !asked.Value.Asks(item): // it had begun before the job moved, which left the others to be asked
+		p.State = ItemRan
 	case item >= w.total(), !w.java && !w.state.Reachable(item, trigger):
 		p.State = ItemSurplus
 	case it.Disabled:

@@ -168,6 +168,13 @@ func TestATriggerThatGoesOn(t *testing.T) {
 		require.True(t, again.Repeated)
 		require.Equal(t, one.Revision, again.Revision, "its number is known as long as nothing took its place")
 
+		g.do(registry.Put(nodes.Triggered(), `{"items":"2,3","until":"2000-01-01T01:00:00Z","operation":"`+one.ID+`"}`)) // as a job that moves takes it along
+		soon, cancelSoon := context.WithTimeout(t.Context(), time.Second)
+		defer cancelSoon()
+		again, err = g.op.Trigger(soon, theJob, operate.Trigger{}, operate.Options{ID: one.ID, Wait: true})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, map[int]operate.ItemState{0: operate.ItemRan, 1: operate.ItemRan, 2: operate.ItemAsked, 3: operate.ItemAsked}, statesOf(again.Progress))
+
 		g.do(registry.Put(nodes.Triggered(), `{"items":"1-3","until":"2000-01-01T01:00:00Z"}`)) // as a handle of the job asks
 		again, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: one.ID})
 		require.NoError(t, err)

@@ -116,6 +116,9 @@ var builders = map[string]builder{
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},
 
+	"operate/jobfile/ahead.go takeBack": {"take back what was written of a job that somebody else created", []string{endsItself}, "writes or deletes the mark " +
+		"that it compares"},
+
 	"federation/home/directory.go tell":   {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
 	"federation/home/directory.go vacate": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
 	"federation/home/move.go stop":        {"move: stop", []string{endsItself}, "writes the configuration that it compares"},

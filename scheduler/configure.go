@@ -88,13 +88,16 @@ func (r *runner) keepTime(paused bool) {
 	if r.departure.shutDown && r.departure.isDrained() {
 		return
 	}
+	// A fire that has come may have been run for under other times, which only a record tells; and Java knows no jitter.
+	delayed := (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
 	if next := fires.TimesOf(*now.Config); !r.rounds.FiresBy(next) {
 		r.rounds.FireBy(next)
 	} else if !paused {
 		return
 	}
-	if now.Rules.Delay == 0 && !cronexpr.IsTriggered(now.Rules.Schedule) && cronexpr.NeverAfter(now.Rules.Schedule, r.s.now()) {
+	schedule, delays := now.Rules.Schedule, now.Rules.Jitter
+	if now.Rules.Delay == 0 && !cronexpr.IsTriggered(schedule) && cronexpr.NeverAfter(schedule, r.s.now().Add(-delays.Most)) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.Config.Cron)
 	}
-	r.s.timetable.SetWith(r.entry, now.Rules.Schedule, now.Rules.Jitter)
+	r.s.timetable.SetWith(r.entry, schedule, delays, delayed)
 }

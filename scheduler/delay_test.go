@@ -231,6 +231,47 @@ func TestJitterSpreadsFires(t *testing.T) {
 	})
 }
 
+// Where no record says whether somebody ran for a fire, items that move after it was told of do not run again for it, and a
+// change of the jitter does not bring it back.
+func TestUnmonitoredItemsThatMoveAroundADelayedFire(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		joins, leaves time.Duration
+		jitter        time.Duration // later on
+	}{
+		"one was there all the time": {joins: time.Hour + 55*time.Minute, leaves: 2*time.Hour + 30*time.Minute},
+		"one came meanwhile":         {joins: 2*time.Hour + 3*time.Minute, leaves: 2*time.Hour + 30*time.Minute},
+		"the jitter is changed":      {joins: time.Hour, leaves: 2*time.Hour + 11*time.Minute, jitter: 58 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 4, Jitter: 50 * time.Minute}
+				cfg.Unmonitored = true
+				a := c.start("a", nil, cfg)
+				sleepUntil(test.joins)
+				b := c.start("b", nil, cfg)
+				sleepUntil(test.leaves)
+				a.stop(t)
+				if test.jitter != 0 {
+					fire := time.Now().UTC().Truncate(time.Hour)
+					require.True(t, fire.Add(jitter.Jitter{Job: "orders", Most: test.jitter}.Of(fire)).After(time.Now()), "it is to come again")
+					j, err := b.Job("orders")
+					require.NoError(t, err)
+					require.NoError(t, j.Update(t.Context(), func(c *job.Config) error { c.Jitter = test.jitter; return nil }))
+				}
+				sleepUntil(3*time.Hour - time.Minute)
+				fires := make(map[time.Time]int)
+				for _, r := range c.take() {
+					fires[r.sc.Fire]++
+				}
+				first := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
+				require.Equal(t, map[time.Time]int{first: 4, first.Add(time.Hour): 4, first.Add(2 * time.Hour): 4}, fires)
+			})
+		})
+	}
+}
+
 // Items that come to an instance between a fire and the end of its jitter begin when they would have anyway, also if the
 // instance was not there when the fire came, whether or not it looks for what it missed.
 func TestItemsThatMoveWhileAFireIsDelayed(t *testing.T) {

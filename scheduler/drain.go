@@ -84,6 +84,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 	s.mu.Lock()
 	left := slices.Collect(maps.Keys(s.telling))
 	s.mu.Unlock()
+	left = slices.DeleteFunc(left, func(r *runner) bool { return slices.Contains(runners, r) }) // they leave meanwhile
 	for _, r := range slices.Concat(runners, left) {
 		if working, queued := r.failures.Pending(); working+queued > 0 {
 			a.Handlers = append(a.Handlers, fmt.Sprintf("%s (%d failures)", r.name, working+queued))

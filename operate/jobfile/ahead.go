@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -47,8 +48,13 @@ func (a *ahead) put(ctx context.Context, job string, writes []registry.Write) er
 	return err
 }
 
+// takeBackIn bounds how long that takes: the caller's own time may be over.
+const takeBackIn = 10 * time.Second
+
 // takeBack restores what stood there before, where nobody has written since.
 func (a *ahead) takeBack(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), takeBackIn)
+	defer cancel()
 	for path, at := range a.at {
 		back := registry.Delete(path)
 		if found := a.found[path]; found.Exists() {

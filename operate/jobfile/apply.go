@@ -167,14 +167,12 @@ func Create(ctx context.Context, store operate.Store, op *operate.Operator, job 
 			if err = before.put(ctx, job.Name, writes); errors.Is(err, registry.ErrConflict) {
 				continue // and see who was faster
 			} else if err != nil {
-				return operate.Result{}, err
+				return operate.Result{}, errors.Join(err, before.takeBack(ctx))
 			}
 			result, err = op.CreateMarked(ctx, job.Name, job.Config, marks, opts)
 		}
 		if _, refused := operate.IsRefused(err); refused {
-			if left := before.takeBack(ctx); left != nil {
-				err = errors.Join(err, left)
-			}
+			err = errors.Join(err, before.takeBack(ctx))
 		}
 		return result, err
 	}

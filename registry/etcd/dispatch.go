@@ -16,9 +16,6 @@ import (
 func (w *watch) dispatch(resp clientv3.WatchResponse) {
 	w.h.noteActivity(resp.IsProgressNotify())
 	revision := resp.Header.Revision
-	if resp.Created {
-		w.begun(revision)
-	}
 	if n := len(resp.Events); n > 0 {
 		revision = resp.Events[n-1].Kv.ModRevision // the header may run ahead of what was brought
 	} else if !resp.IsProgressNotify() {
@@ -32,13 +29,6 @@ func (w *watch) dispatch(resp clientv3.WatchResponse) {
 	}
 }
 
-// begun takes in that a try has begun, and where the store was then.
-func (w *watch) begun(revision int64) {
-	w.h.mu.Lock()
-	defer w.h.mu.Unlock()
-	w.ahead = revision < w.start
-}
-
 // route sorts the events by the followers whose views show them, and adds a bare revision for those
 // that somebody waits for.
 func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]update {
@@ -46,7 +36,7 @@ func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]up
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.after = max(w.after, revision)
-	w.ahead = w.ahead && w.after < w.start
+	h.quiet = h.quiet && len(events) == 0
 	routed := make(map[*follower]update)
 	defer w.came.forget()
 	for _, e := range events {

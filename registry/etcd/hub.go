@@ -36,6 +36,7 @@ type hub struct {
 	own           ownCommits
 	lastActivity  time.Time     // when a watch last brought anything
 	silentStreams int           // streams in a row that were given up without a sign of life
+	quiet         bool          // the stream was changed as the store is quiet, and has not said since how far the watches are
 	wake          chan struct{} // of size 1: tells the goroutine to look
 	watchdogRuns  bool
 }
@@ -120,6 +121,7 @@ func (h *hub) noteActivity(progress bool) {
 	defer h.mu.Unlock()
 	h.lastActivity, h.silentStreams = time.Now(), 0
 	if progress {
+		h.quiet = false
 		h.progress.answered(h.lastActivity)
 	}
 }

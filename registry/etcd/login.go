@@ -20,10 +20,11 @@ const loginLimit = 30 * time.Second
 // valid any more, gives that up with the request, and begins afresh with the next, each time for nothing.
 //
 // A login that takes long may be with a member that stands still. So a call that needs it by then begins another try beside it,
-// which goes to the next member, as far as there are members.
+// which goes to the next connection in turn: as a rule to another member, and if not, the next try does. Each has twice as long
+// as the one before, as a server that is merely busy has to check a password for each.
 type login struct {
 	members  int
-	patience time.Duration // how long the last try has before another one begins
+	patience time.Duration // how long the first try has before another one begins
 
 	mu      sync.Mutex
 	running *loggingIn // nil while nobody logs in
@@ -41,6 +42,7 @@ type loggingIn struct {
 	reply *pb.AuthenticateResponse
 	err   error
 	tries int       // under way
+	begun int       // tries so far
 	last  time.Time // when the last of them began
 }
 
@@ -74,10 +76,11 @@ func (l *login) join(ctx context.Context, try func(ctx context.Context, reply *p
 		in = new(loggingIn)
 		in.over, in.end = context.WithCancel(context.Background())
 		l.running = in
-	case in.tries >= l.members || time.Since(in.last) < l.patience:
+	case l.members == 1 || in.tries >= 2*l.members || time.Since(in.last) < l.patience<<(in.begun-1):
 		return in
 	}
 	in.tries++
+	in.begun++
 	in.last = time.Now()
 	go func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), loginLimit)

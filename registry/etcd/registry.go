@@ -25,6 +25,7 @@ type Registry struct {
 	kv        pb.KVClient // of our own client; nil if it is another's
 	watcher   clientv3.Watcher
 	stream    atomic.Int64 // number of the stream that the watches share
+	ahead     atomic.Int64 // where the store must come to before it answers questions on that stream; 0 = there it is
 	ns        namespace
 	config    Config
 	log       *slog.Logger
@@ -50,7 +51,7 @@ func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
 		client: client, ownClient: own, ns: newNamespace(config.Namespace), config: config,
 		log: config.Logger.With("namespace", config.Namespace),
 	}
-	r.watcher = newWatcher(client, &r.stream)
+	r.watcher = newWatcher(client, &r.stream, &r.ahead)
 	if own {
 		r.kv = clientv3.RetryKVClient(client)
 	}

@@ -33,9 +33,8 @@ type watch struct {
 	restart   context.CancelFunc // breaks the present stream
 	came      arrivals           // empty but while a response is sorted
 	over      error              // why it brings nothing any more; nil while it does
-	start     int64              // the revision from which the last try brings what happens; 0 before the first
-	known     int64              // the revision up to which everything was brought before it
-	ahead     bool               // the store has not come to the start yet
+	tried     bool
+	known     int64 // the revision up to which everything was brought before the last try
 }
 
 func newWatch(h *hub, root string, keys keyRange, after int64) *watch {
@@ -153,14 +152,11 @@ func (w *watch) begin() (ctx context.Context, cancel context.CancelFunc, number,
 	defer w.h.mu.Unlock()
 	number = w.h.r.stream.Load()
 	ctx, cancel = context.WithCancel(streamContext(w.ctx, number))
-	w.known = w.after
-	if w.start == 0 {
-		w.start = w.known + 1
-	} else {
-		w.start = w.known
+	if start = w.after; !w.tried {
+		start++
 	}
-	w.restart, w.ahead = cancel, false
-	return ctx, cancel, number, w.start
+	w.restart, w.known, w.tried = cancel, w.after, true
+	return ctx, cancel, number, start
 }
 
 // streamContext marks a context so that the client sends its watches over the stream of that number.

@@ -82,39 +82,32 @@ func (h *hub) rereadLagging(stalled []*follower) {
 	}
 }
 
-// checkActivity breaks the stream of the watches if it has been silent, also when asked. Nobody needs to hear of it if a watch that is
-// ahead of a store in which nobody writes was the reason: watches that start again are not ahead.
+// checkActivity breaks the stream of the watches if it has been silent, also when asked. Nobody needs to hear of it if the store
+// answers nothing because nobody writes: watches that start again start where the store is. If it does not answer then either, it
+// is not that.
 func (h *hub) checkActivity() {
 	h.mu.Lock()
-	silence, any := time.Since(h.lastActivity), len(h.watches) > 0
-	switch ahead := silence > maxIdle+lookEvery && h.ahead(); {
-	case !any:
+	defer h.mu.Unlock()
+	switch silence := time.Since(h.lastActivity); {
+	case len(h.watches) == 0:
 	case silence > h.silenceLimit():
 		h.r.log.Warn("watches were silent and are started again", slog.Duration("silence", silence))
-		fallthrough
-	case ahead:
 		h.silentStreams++
 		h.changeStream()
-	}
-	h.mu.Unlock()
-	if any && silence > maxIdle {
+	case silence > maxIdle+lookEvery && !h.quiet && h.r.ahead.Load() != 0:
+		h.quiet = true
+		h.changeStream()
+	case silence > maxIdle:
+		h.mu.Unlock()
 		h.requestProgress()
+		h.mu.Lock()
 	}
-}
-
-// ahead tells whether one of the watches keeps the store from answering. The caller holds mu.
-func (h *hub) ahead() bool {
-	for w := range h.watches {
-		if w.ahead {
-			return true
-		}
-	}
-	return false
 }
 
 // changeStream has all watches go over to a new stream. The caller holds mu.
 func (h *hub) changeStream() {
 	h.r.stream.Add(1)
+	h.r.ahead.Store(0)
 	h.lastActivity = time.Now()
 	for w := range h.watches {
 		w.restart()

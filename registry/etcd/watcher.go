@@ -19,11 +19,13 @@ import (
 //
 // The client goes on for ever to open a stream that no watch has used yet. So one of a number that is not the present one any
 // more is not opened.
-func newWatcher(client *clientv3.Client, present *atomic.Int64) clientv3.Watcher {
+//
+// ahead is kept at the revision to which the store must come before it answers questions on that one; see [answers].
+func newWatcher(client *clientv3.Client, present, ahead *atomic.Int64) clientv3.Watcher {
 	if reflect.TypeOf(client.Watcher) != reflect.TypeOf(clientv3.NewWatcher(client)) {
 		return givenWatcher{client.Watcher}
 	}
-	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection(), present}), client)
+	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection(), present, ahead}), client)
 }
 
 // givenWatcher is a watcher that its client's owner closes.
@@ -35,13 +37,15 @@ func (givenWatcher) Close() error { return nil }
 type watchConn struct {
 	grpc.ClientConnInterface
 	present *atomic.Int64 // the number of the stream in use
+	ahead   *atomic.Int64 // the revision to which the store must come before it answers questions on that one
 }
 
 // NewStream implements [grpc.ClientConnInterface].
 func (c watchConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...) // waits for a connection
-	if number, known := streamNumber(ctx); known && number < c.present.Load() {
+	number, known := streamNumber(ctx)
+	if known && number < c.present.Load() {
 		cancel()
 		return nil, status.Error(codes.Canceled, "another stream has taken its place") // which the client takes as final
 	}
@@ -50,12 +54,14 @@ func (c watchConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 		return nil, err
 	}
 	context.AfterFunc(stream.Context(), cancel) //nolint:contextcheck // the stream's ends with it
-	return &watchStream{ClientStream: stream}, nil
+	return &watchStream{ClientStream: stream, conn: c, number: number}, nil
 }
 
 // watchStream is a stream of watches that leaves out answers which one of the watches must not be shown.
 type watchStream struct {
 	grpc.ClientStream
+	conn    watchConn
+	number  int64
 	mu      sync.Mutex
 	answers answers
 }
@@ -87,7 +93,11 @@ func (s *watchStream) RecvMsg(m any) error {
 func (s *watchStream) shows(response *pb.WatchResponse) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.answers.received(response)
+	shows := s.answers.received(response)
+	if s.number == s.conn.present.Load() {
+		s.conn.ahead.Store(s.answers.ahead)
+	}
+	return shows
 }
 
 // answers tells which answers to the question how far the watches of a stream are may be older than one of these watches.
@@ -96,12 +106,22 @@ func (s *watchStream) shows(response *pb.WatchResponse) bool {
 // happened by then. But that a watch has begun is said on another way than what watches bring, and may overtake the answer to
 // a question that was there before. The client shows an answer to every watch that has begun as far as it knows. So a new
 // watch would be told that it has brought everything up to a revision, and what it brings of that later would count as known.
+//
+// Nor does etcd answer while the store has yet to come to where one of the watches starts. So in a store in which nobody writes
+// it answers nothing once a watch has begun with what is next, as each one does when the client takes it up again.
 type answers struct {
-	asked    int   // how many questions were sent
-	settled  int   // of these, how many have had their answer at least, or will have none
-	begins   []int // how many had been sent before each of the watches that have yet to begin, in their order
-	doubtful int   // how many had been sent before the last watch that began while some of them were not settled
-	begun    int64 // the store's revision when that watch began; what is older may be about the time before
+	asked    int     // how many questions were sent
+	settled  int     // of these, how many have had their answer at least, or will have none
+	begins   []begin // of the watches that have yet to begin, in their order
+	doubtful int     // how many had been sent before the last watch that began while some of them were not settled
+	begun    int64   // the store's revision when that watch began; what is older may be about the time before
+	ahead    int64   // the latest start to which the store has yet to come; 0 = none
+}
+
+// begin is a watch that has yet to begin.
+type begin struct {
+	asked int // how many questions had been sent before
+	start int64
 }
 
 // sent takes in a request.
@@ -110,7 +130,7 @@ func (a *answers) sent(request *pb.WatchRequest) {
 	case request.GetProgressRequest() != nil:
 		a.asked++
 	case request.GetCreateRequest() != nil:
-		a.begins = append(a.begins, a.asked)
+		a.begins = append(a.begins, begin{a.asked, request.GetCreateRequest().StartRevision})
 	}
 }
 
@@ -118,13 +138,17 @@ func (a *answers) sent(request *pb.WatchRequest) {
 func (a *answers) received(response *pb.WatchResponse) bool {
 	switch {
 	case response.Created:
-		a.begin(response)
+		a.created(response)
 		return true
 	case response.Canceled:
 		return true
 	}
-	if revision := response.Header.GetRevision(); revision > a.begun { // it came after the watch, as does all behind it
+	revision := response.Header.GetRevision()
+	if revision > a.begun { // it came after the watch, as does all behind it
 		a.settled = max(a.settled, a.doubtful)
+	}
+	if revision >= a.ahead {
+		a.ahead = 0
 	}
 	if len(response.Events) > 0 || response.WatchId != clientv3.InvalidWatchID {
 		return true
@@ -133,12 +157,19 @@ func (a *answers) received(response *pb.WatchResponse) bool {
 	return a.settled > a.doubtful
 }
 
-func (a *answers) begin(response *pb.WatchResponse) {
+func (a *answers) created(response *pb.WatchResponse) {
 	if len(a.begins) == 0 {
 		return
 	}
-	before := a.begins[0]
-	if a.begins = a.begins[1:]; before > a.settled && !response.Canceled {
-		a.doubtful, a.begun = before, response.Header.GetRevision()
+	was, revision := a.begins[0], response.Header.GetRevision()
+	a.begins = a.begins[1:]
+	if response.Canceled {
+		return
+	}
+	if was.asked > a.settled {
+		a.doubtful, a.begun = was.asked, revision
+	}
+	if was.start > revision {
+		a.ahead = max(a.ahead, was.start)
 	}
 }

@@ -34,9 +34,8 @@ type Entry struct {
 // goroutine that runs the timetable, and must not block.
 func NewEntry(fired func(Tick)) *Entry { return &Entry{fired: fired, index: -1} }
 
-// wait makes the entry wait for its first fire that is told of after a time: one that has come by then, and whose jitter is
-// not over, is still to come.
-func (e *Entry) wait(now time.Time) {
+// waitDelayed makes the entry wait for its first fire that is told of after now: it may have come already.
+func (e *Entry) waitDelayed(now time.Time) {
 	fire := e.schedule.Next(now.Add(-e.jitter.Most))
 	for !fire.IsZero() && !fire.Add(e.jitter.Of(fire)).After(now) {
 		fire = e.schedule.Next(fire)
@@ -79,11 +78,12 @@ func NewTimetable(now func() time.Time) *Timetable {
 // Set gives e the schedule, and puts it in its place, where it waits for its first fire after now. A nil schedule
 // takes it out.
 func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule) {
-	t.SetWith(e, schedule, jitter.Jitter{})
+	t.SetWith(e, schedule, jitter.Jitter{}, false)
 }
 
-// SetWith is Set for fires that a jitter delays. The first is the one that is told of first after now.
-func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter) {
+// SetWith is Set for fires that a jitter delays. delayed tells whether one counts that has come, and whose jitter is not
+// over. It must not where somebody may have run for it already, and no record tells.
+func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, delayed bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.index >= 0 {
@@ -93,7 +93,11 @@ func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitte
 	if schedule == nil {
 		return
 	}
-	e.wait(t.now())
+	if now := t.now(); delayed {
+		e.waitDelayed(now)
+	} else {
+		e.waitFor(schedule.Next(now))
+	}
 	heap.Push(&t.entries, e)
 	t.notify()
 }
@@ -156,10 +160,13 @@ func (e *Entry) advance(now time.Time) Tick {
 // correction of a clock that runs fast, and the fires of that time have been ticked.
 const setBack = time.Second
 
-// restart gives every entry its next fire by now. The caller holds mu.
+// restart gives every entry its next fire after now, but for those that wait for the jitter of an earlier one. The caller
+// holds mu.
 func (t *Timetable) restart(now time.Time) {
 	for _, e := range t.entries {
-		e.wait(now)
+		if e.next.IsZero() || e.next.After(now) {
+			e.waitFor(e.schedule.Next(now))
+		}
 	}
 	heap.Init(&t.entries)
 }

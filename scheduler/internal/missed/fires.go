@@ -121,6 +121,9 @@ func (f *Fires) Adopt(v room.View) {
 // FiresBy tells whether the job has fired by these times up to now.
 func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times.Name() }
 
+// Timed tells whether the job has fired by any times here.
+func (f *Fires) Timed() bool { return f.times != "" }
+
 // FireBy takes in by what the job fires from now on, and forgets what came before: it came under other times.
 func (f *Fires) FireBy(next fires.Times) {
 	f.times = next.Name()

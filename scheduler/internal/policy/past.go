@@ -22,7 +22,11 @@ func (r Rules) Ticked(w *Witness, item int, ran, until time.Time) []time.Time {
 // fire that was not seen for the item, and no other, or nothing if that fire is too late.
 func (r Rules) TickedLately(w *Witness, item int, seen, now time.Time) []time.Time {
 	from := later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter.Most-1))
-	return w.Fires(r.Schedule, from, now, 1)
+	newest := w.Fires(r.Schedule, from, now, 1)
+	if len(newest) > 0 && now.Sub(r.Told(newest[0])) > LateAfter {
+		return nil
+	}
+	return newest
 }
 
 // Unseen lists the fires of an item that came within the window while perhaps nobody lived to tick them. Of

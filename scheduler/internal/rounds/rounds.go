@@ -162,6 +162,9 @@ func (r *Rounds) Unticked() { r.missed.Missing() }
 // FiresBy tells whether the job has fired by these times up to now.
 func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times) }
 
+// Timed tells whether the job has fired by any times here.
+func (r *Rounds) Timed() bool { return r.missed.Timed() }
+
 // FireBy sets the times by which the job fires from now on, and forgets fires that were due by others.
 func (r *Rounds) FireBy(next fires.Times) {
 	r.rouseAll()
