@@ -253,12 +253,12 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 		p.State = ItemRan
 	case answer == jobtree.Passed, asked.Revision != trigger:
 		p.State = ItemReplaced
-	case asked.Err == nil && !asked.Value.Asks(item): // it had begun before the job moved, which left the others to be asked
-		p.State = ItemRan
 	case item >= w.total(), !w.java && !w.state.Reachable(item, trigger):
 		p.State = ItemSurplus
 	case it.Disabled:
 		p.State = ItemDisabled
+	case asked.Err == nil && !asked.Value.Asks(item): // it had begun before the job moved, which left the others to be asked
+		p.State = ItemRan
 	case w.java && jobtree.JavaInstance(p.Instance):
 		p.State = w.byJava(it, p.Instance)
 	case asked.Value.Over(w.now.Add(-clockTolerance)):

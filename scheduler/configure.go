@@ -88,9 +88,11 @@ func (r *runner) keepTime(paused bool) {
 	if r.departure.shutDown && r.departure.isDrained() {
 		return
 	}
+	next := fires.TimesOf(*now.Config)
+	same := r.rounds.FiresBy(next)
 	// A fire that has come may have been run for under other times, which only a record tells; and Java knows no jitter.
-	delayed := (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
-	if next := fires.TimesOf(*now.Config); !r.rounds.FiresBy(next) {
+	delayed := same || (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
+	if !same {
 		r.rounds.FireBy(next)
 	} else if !paused {
 		return

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -238,9 +239,11 @@ func TestUnmonitoredItemsThatMoveAroundADelayedFire(t *testing.T) {
 	for name, test := range map[string]struct {
 		joins, leaves time.Duration
 		jitter        time.Duration // later on
+		pauses        bool          // the job, while the fire is delayed
 	}{
 		"one was there all the time": {joins: time.Hour + 55*time.Minute, leaves: 2*time.Hour + 30*time.Minute},
 		"one came meanwhile":         {joins: 2*time.Hour + 3*time.Minute, leaves: 2*time.Hour + 30*time.Minute},
+		"the job pauses meanwhile":   {joins: time.Hour, leaves: 2*time.Hour + 30*time.Minute, pauses: true},
 		"the jitter is changed":      {joins: time.Hour, leaves: 2*time.Hour + 11*time.Minute, jitter: 58 * time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -251,6 +254,15 @@ func TestUnmonitoredItemsThatMoveAroundADelayedFire(t *testing.T) {
 				a := c.start("a", nil, cfg)
 				sleepUntil(test.joins)
 				b := c.start("b", nil, cfg)
+				if test.pauses {
+					tree := jobtree.For("orders")
+					stored, err := b.registry.Get(t.Context(), tree.Config())
+					require.NoError(t, err)
+					sleepUntil(2*time.Hour + 2*time.Minute)
+					put(t, c.server, tree.Config(), strings.Replace(stored.Value, cfg.Cron, "never", 1))
+					sleepUntil(2*time.Hour + 3*time.Minute)
+					put(t, c.server, tree.Config(), stored.Value)
+				}
 				sleepUntil(test.leaves)
 				a.stop(t)
 				if test.jitter != 0 {

@@ -163,7 +163,10 @@ func Create(ctx context.Context, store operate.Store, op *operate.Operator, job 
 	before := &ahead{Store: store, at: make(map[string]registry.Revision), found: make(map[string]registry.Node)}
 	for {
 		result, err := op.CreateMarked(ctx, job.Name, job.Config, marks, dry)
-		if err == nil && !opts.DryRun && !result.Repeated {
+		if err != nil {
+			return result, errors.Join(err, before.takeBack(ctx))
+		}
+		if !opts.DryRun && !result.Repeated {
 			if err = before.put(ctx, job.Name, writes); errors.Is(err, registry.ErrConflict) {
 				continue // and see who was faster
 			} else if err != nil {

@@ -36,7 +36,7 @@ func (w *watch) route(revision int64, events []*clientv3.Event) map[*follower]up
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	w.after = max(w.after, revision)
-	h.quiet = h.quiet && len(events) == 0
+	h.quiet = h.quiet && (len(events) == 0 || revision <= w.known) // what the try started with says nothing new
 	routed := make(map[*follower]update)
 	defer w.came.forget()
 	for _, e := range events {
