@@ -2,6 +2,6 @@
 // which tells every job of its fires by the wall clock, the [Times] that name by what a job fires, and the
 // [ClockCheck] that says whether the wall clock is to be trusted.
 //
-// Nothing here starts a goroutine: the timetable has the one that calls its Run, and the check asks on those
-// that it is given.
+// The timetable works on the goroutine that calls its Run, and while it does, on Linux, on one that waits for its bell. The
+// check asks on goroutines that it is given.
 package fires

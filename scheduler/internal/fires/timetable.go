@@ -64,10 +64,12 @@ type Timetable struct {
 	now  func() time.Time
 	Woke func() // called after each look; set it before Run
 
+	timerLate time.Duration // of tests of the bell: how much later the timer beside it rings
+
 	mu      sync.Mutex
 	entries entryHeap
 	seen    time.Time     // the latest time that was seen
-	changed chan struct{} // size 1: the earliest fire may have changed
+	changed chan struct{} // size 1: a fire may be due, or the earliest one another
 }
 
 // NewTimetable makes a timetable that goes by the clock now.
@@ -106,8 +108,12 @@ func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitte
 func (t *Timetable) Run(ctx context.Context) {
 	timer := time.NewTimer(WallCheck)
 	defer timer.Stop()
+	bell := newBell(t.notify)
+	defer bell.close()
 	for {
-		timer.Reset(t.fire(t.now()))
+		sleep := t.fire(t.now())
+		bell.set(sleep)
+		timer.Reset(sleep + t.timerLate)
 		t.Woke()
 		select {
 		case <-timer.C:
