@@ -10,12 +10,12 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
-	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // Job is one job that a process takes part in. Its answers come from what the process sees of the

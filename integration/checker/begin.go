@@ -79,7 +79,8 @@ func (j *judge) judgeFire(e *execution) {
 		j.find(OneExecution, e.began, e.item, "the record does not keep the fire that was begun", e)
 	}
 	ahead, behind := j.ahead(e.instance(), e.began.Add(-j.jitter()), e.began)
-	if e.began.Before(fire.Add(-j.rules.Skew - min(ahead, j.rules.Clock))) {
+	due := due(e.settings, fire)
+	if e.began.Before(due.Add(-j.rules.Skew - min(ahead, j.rules.Clock))) {
 		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
 	}
 	schedule, err := e.settings.Schedule()
@@ -102,7 +103,7 @@ func (j *judge) judgeFire(e *execution) {
 	}
 	// A begin that was sent in time and reached the store late is no harm if its code is not called, or for
 	// a missed fire.
-	late := e.began.Sub(fire) > j.rules.Late+j.rules.Skew+j.jitter()+behind && !j.during(e.instance(), 0, Slow).covers(e.began)
+	late := e.began.Sub(due) > j.rules.Late+j.rules.Skew+j.jitter()+behind && !j.during(e.instance(), 0, Slow).covers(e.began)
 	if e.source() == job.Scheduled && late && e.run != nil && e.run.Context.Source == job.Scheduled {
 		j.find(OneExecution, e.began, e.item, "a fire was run off schedule", proofs(e)...)
 	}

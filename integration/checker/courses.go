@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
@@ -28,6 +29,11 @@ type settings struct {
 	usable   bool // false: no process can run the job by them
 	schedule cronexpr.Schedule
 	delay    time.Duration // after the end of a run; 0 = the job fires by its schedule
+}
+
+// due returns when a job runs for a fire: it has come, and its jitter is over.
+func due(cfg job.Config, fire time.Time) time.Time {
+	return fire.Add(jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}.Of(fire))
 }
 
 // sameTimes tells whether the job fires by the same rules under other settings.

@@ -33,10 +33,14 @@ func (j *judge) judgeFires() {
 // judgeScheduled judges the fires of an item while settings are in force.
 func (j *judge) judgeScheduled(n int, s *settings, in span, obstacles spans) {
 	for fire := s.schedule.Next(in.from.Add(-1)); !fire.IsZero() && fire.Before(in.until); fire = s.schedule.Next(fire) {
-		if !j.courses.runnable[n].at(fire) || slices.ContainsFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }) {
+		due := due(s.Config, fire)
+		if !due.Before(in.until) {
+			return // the settings changed while it was delayed
+		}
+		if !j.courses.runnable[n].at(due) || slices.ContainsFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }) {
 			continue
 		}
-		j.judgeMissed(missed{n, fire, s}, obstacles)
+		j.judgeMissed(missed{n, fire, due, s}, obstacles)
 	}
 }
 
@@ -49,6 +53,7 @@ func (e *execution) standsFor(fire time.Time) bool {
 type missed struct {
 	item     int
 	fire     time.Time
+	due      time.Time // when it was to be run
 	settings *settings // in force at the time
 }
 
@@ -56,7 +61,7 @@ type missed struct {
 // kept the item from it, and before any later one.
 func (j *judge) judgeMissed(m missed, obstacles spans) {
 	next := j.nextPlanned(m)
-	if next != nil && next.began.Before(m.fire.Add(j.jitter())) {
+	if next != nil && next.began.Before(m.due.Add(j.jitter())) {
 		if ahead, _ := j.ahead(next.instance(), next.began, next.began); ahead > 0 {
 			return // a clock that was ahead has passed it over
 		}
@@ -65,13 +70,13 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	if next != nil {
 		until = next.began
 	}
-	idle, is := obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew)
+	idle, is := obstacles.room(m.due, until, j.rules.Settle+j.rules.Skew)
 	if is && m.settings.all() && j.newHere(m.item, idle) {
-		idle, is = obstacles.room(m.fire, until, j.rules.Settle+j.rules.Skew+j.rules.Handover)
+		idle, is = obstacles.room(m.due, until, j.rules.Settle+j.rules.Skew+j.rules.Handover)
 	}
 	if is {
-		if idle.Equal(m.fire) {
-			j.find(NoStall, m.fire, m.item, "nobody ran the fire of "+clock(m.fire))
+		if idle.Equal(m.due) {
+			j.find(NoStall, m.due, m.item, "nobody ran the fire of "+clock(m.fire))
 			return
 		}
 		if owner := j.courses.owner[m.item].at(idle); j.excuse(m, idle, owner) == "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -167,6 +168,45 @@ func TestEachFireIsAccountedFor(t *testing.T) {
 				if len(tt.want) == 0 {
 					require.NotContains(t, f.Text, "the fire of", "%s", f)
 				}
+			}
+		})
+	}
+}
+
+// A fire with a jitter is due when that is over: no sooner, and on time for as long as any other is.
+func TestAFireWithAJitterIsDueLater(t *testing.T) {
+	t.Parallel()
+	delay := jitter.Jitter{Job: "orders", Most: 45 * time.Second}
+	first := delay.Of(fire)
+	require.Greater(t, first, 2*time.Second, "or it would show nothing")
+	require.Less(t, first, 40*time.Second)
+	for name, tt := range map[string]struct {
+		began time.Duration // after the fire; 0 = never
+		want  []lapse
+	}{
+		"when it is over":                   {first, nil},
+		"before":                            {first - 2*time.Second, lapses(checker.OneExecution, "before its time")},
+		"just in time":                      {first + 5*time.Second, nil},
+		"too late, though not by the bound": {first + 6*time.Second, lapses(checker.OneExecution, "off schedule")},
+		"never":                             {0, lapses(checker.NoStall, "nobody ran")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Jitter = delay.Most }))
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			for i := -minute; i < 5*minute; i += minute {
+				at := i + delay.Of(fire.Add(i))
+				if i == 0 {
+					at = tt.began
+				}
+				if i != 0 || tt.began > 0 {
+					s.end(0, s.at(at).begin(0, a, job.Scheduled, fire.Add(i)), jobtree.Success)
+				}
+			}
+			findings := s.judge()
+			require.Len(t, findings, len(tt.want), "%v", findings)
+			for _, w := range tt.want {
+				require.True(t, hasLapse(findings, w), "no finding %q among %v", w.text, findings)
 			}
 		})
 	}

@@ -90,12 +90,13 @@ func (h hands) mayOwn(s *jobtree.State, i jobtree.Instance) bool {
 	return s.MayOwn(i) && !h.ghost(s, i)
 }
 
-// made tells whether a step was the commit of a hand.
+// made tells whether a step was the commit of a hand, which wrote all that it changes. What a commit finds as it wants it
+// is no step of its own: its revision is that of the step before, which may have changed the same node and others.
 func (h hands) made(at time.Time, step registry.Step) bool {
-	return slices.ContainsFunc(h, func(d deed) bool {
-		// What a commit finds as it wants it is no step of its own.
-		return d.Revision == step.Snapshot.Revision() && !at.Before(d.From) &&
-			slices.ContainsFunc(step.Changes, func(c registry.Change) bool { return c.Path() == d.Path })
+	return len(step.Changes) > 0 && !slices.ContainsFunc(step.Changes, func(c registry.Change) bool {
+		return !slices.ContainsFunc(h, func(d deed) bool {
+			return d.Path == c.Path() && d.Revision == step.Snapshot.Revision() && !at.Before(d.From)
+		})
 	})
 }
 

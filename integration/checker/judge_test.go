@@ -1329,6 +1329,21 @@ func TestAnEpochThatAHandWrote(t *testing.T) {
 	})
 }
 
+// What a hand's commit finds as it wants it has the revision of the step before, which was none of the hand's.
+func TestAHandThatFindsWhatItWants(t *testing.T) {
+	t.Parallel()
+	judgeAll(t, []chapter{{"a note that a begin has just deleted", func(s *story) {
+		s.at(-30 * second).tamper(put(tree.FailoverItem(0), "x", 0))
+		s.at(0)
+		r := s.begin(0, a, job.Scheduled, fire) // which deletes that
+		hand := s.happen(checker.Tampered, "")
+		hand.Path, hand.Revision = tree.FailoverItem(0), s.revision
+		s.at(minute).end(0, r, jobtree.Success)
+		s.Reports = append(s.Reports, checker.Report{At: s.now, Instance: a, Item: 0, Token: r.Context.Token})
+		s.at(0).other()
+	}, nil}})
+}
+
 // What a hand did to the node of an instance, or to another, says nothing of a node that comes to be there without it.
 func TestWhatAHandDidExcusesNoOtherNode(t *testing.T) {
 	t.Parallel()

@@ -53,7 +53,7 @@ func (j *judge) judgeRun(e *execution, r *Run) {
 // becameMissed tells whether an execution that began on time was confirmed so late that its code was called
 // for a missed fire: as late as the store carried it out, or later if something held the answer up.
 func (j *judge) becameMissed(e *execution, r *Run) bool {
-	late := e.fire().Add(j.rules.Late + e.settings.Jitter - j.rules.Skew)
+	late := due(e.settings, e.fire()).Add(j.rules.Late - j.rules.Skew)
 	ahead, _ := j.ahead(r.Instance, e.began, r.Began)
 	confirmed := e.began.Add(j.jitter() + ahead)
 	if j.during(r.Instance, 0, Cut, Paused, Slow, Down, Lost, Paced).touches(e.began, r.Began) {

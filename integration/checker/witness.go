@@ -13,7 +13,7 @@ import (
 // a moment; empty if there is none. Rules go by the settings, and by what was done to the cluster.
 func (j *judge) excuse(m missed, at time.Time, by string) string {
 	edge := j.jitter() + 2*j.rules.Skew
-	from, upTo := j.stale(m.fire.Add(-edge)), m.fire.Add(edge)
+	from, upTo := j.stale(m.due.Add(-edge)), m.due.Add(edge)
 	windowed := m.settings.MisfireWindow > 0 && j.recorded(m) // who comes to own the item looks back for that long
 	for _, rule := range []struct {
 		name  string
@@ -22,7 +22,7 @@ func (j *judge) excuse(m missed, at time.Time, by string) string {
 		{"misfire policy", j.policyDrops(m, from, at)},
 		{"the item was disabled, or not there", slices.Contains(j.courses.runnable[m.item].between(from, at), false)},
 		{"the settings could not be used", slices.ContainsFunc(j.courses.settings.between(from, upTo), func(s *settings) bool { return s == nil || !s.usable })},
-		{"the item had never run", !slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool { return e.began.Before(m.fire) })},
+		{"the item had never run", !slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool { return e.began.Before(m.due) })},
 		{"there was nobody to run it", slices.Contains(j.courses.attended.between(from, upTo), false) && (!windowed || !j.deserted(from, upTo))},
 		{"a careless hand took the note", j.hands.touched(m.item, from, at, jobtree.KindItemMisfire, jobtree.KindItemRecord)},
 		{"no witness", !windowed && !j.witnessed(m, at, by, from, upTo)},
@@ -39,8 +39,8 @@ func (j *judge) excuse(m missed, at time.Time, by string) string {
 // before.
 func (j *judge) recorded(m missed) bool {
 	return slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool {
-		return e.began.Before(m.fire) && e.life == j.life(m.fire) &&
-			!slices.ContainsFunc(j.forgotten[m.item], func(gone time.Time) bool { return gone.After(e.began) && !gone.After(m.fire) })
+		return e.began.Before(m.due) && e.life == j.life(m.due) &&
+			!slices.ContainsFunc(j.forgotten[m.item], func(gone time.Time) bool { return gone.After(e.began) && !gone.After(m.due) })
 	})
 }
 
@@ -81,13 +81,13 @@ func (s *settings) all() bool { return s.Misfire == job.MisfireAll }
 // ticked it, or whoever owned the item from then on did, and handed over what it knew.
 func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Time) bool {
 	owners := j.courses.owner[m.item]
-	for _, owner := range owners.between(m.fire.Add(-j.jitter()-2*j.rules.Skew), upTo) {
-		if !j.ticked(owner, m.fire, m.fire, from) {
+	for _, owner := range owners.between(m.due.Add(-j.jitter()-2*j.rules.Skew), upTo) {
+		if !j.ticked(owner, m.due, m.due, from) {
 			return false // it came to this one when the fire did
 		}
 	}
 	off := of(j.courses.servers, jobtree.ServerOf(by))
-	return j.ticked(by, m.fire, at, from) && !slices.Contains(off.between(from, upTo), true) || j.handedOver(m, at)
+	return j.ticked(by, m.due, at, from) && !slices.Contains(off.between(from, upTo), true) || j.handedOver(m, at)
 }
 
 // ticked tells whether the process of an instance, which lives on at a moment, had taken part for a while
@@ -110,7 +110,7 @@ func (j *judge) handedOver(m missed, at time.Time) bool {
 		if i+1 < len(owners) && owners[i+1].from.Before(at) {
 			until = owners[i+1].from
 		}
-		if !until.After(m.fire) || s.from.After(at) {
+		if !until.After(m.due) || s.from.After(at) {
 			continue
 		}
 		for _, e := range j.byItem[m.item] {
@@ -119,7 +119,7 @@ func (j *judge) handedOver(m missed, at time.Time) bool {
 			}
 		}
 		trouble := j.during(s.is, j.rules.TTL, Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied)
-		if trouble.touches(m.fire.Add(-j.rules.Settle), until.Add(j.rules.Settle)) {
+		if trouble.touches(m.due.Add(-j.rules.Settle), until.Add(j.rules.Settle)) {
 			return false
 		}
 	}

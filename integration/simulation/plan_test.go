@@ -155,6 +155,7 @@ const (
 	claims   = "slow claims"
 	moves    = "moves of missed fires"
 	crowds   = "a store of limited capacity"
+	delayed  = "fires with a jitter"
 
 	operators = "operators"
 )
@@ -180,6 +181,8 @@ func (p *plan) specialize(between *time.Duration) {
 		}
 	case 11, 12:
 		p.employ(r)
+	case 13, 14:
+		p.delay(r)
 	}
 }
 
@@ -256,6 +259,23 @@ func (p *plan) moveMissed(r *rand.Rand) {
 	p.drawn = []deed{launch, launch, launch, stop, stop, toggleServer}
 	if r.IntN(2) == 0 {
 		p.drawn = append(p.drawn, []deed{changeTotal, crash, expire, forgetInstance}[r.IntN(4)])
+	}
+}
+
+// delay gives the job a jitter, which is long beside what members need to change. While a fire waits, items move, and
+// those who have seen it come leave.
+func (p *plan) delay(r *rand.Rand) {
+	p.kind = delayed
+	if strings.HasPrefix(p.config.Cron, "@delay") {
+		p.config.Cron = p.pace.crons[0]
+	}
+	p.config.Jitter = time.Duration(1+r.IntN(100)) * p.pace.unit / 100
+	if r.IntN(3) == 0 {
+		p.config.MisfireWindow = p.pace.unit * time.Duration(1+r.IntN(10)) / 2
+	}
+	p.drawn = []deed{launch, launch, stop, stop, crash}
+	for range r.IntN(4) {
+		p.drawn = append(p.drawn, []deed{toggleServer, toggleItem, changeTotal, changeCron, changeMisfire, expire, runByHand, storeDown}[r.IntN(8)])
 	}
 }
 
@@ -444,8 +464,8 @@ func (p *plan) work(sc job.ShardingContext) work {
 // String describes the plan as its replay would be read.
 func (p *plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, failover %t, misfire %s up to %d and %s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
-		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Failover, p.config.Misfire,
+	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, jitter %s, failover %t, misfire %s up to %d and %s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
+		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Jitter, p.config.Failover, p.config.Misfire,
 		inforce.MisfireMax(p.config), p.config.MisfireWindow, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
 	for _, h := range p.holdups {
 		fmt.Fprintf(&text, "\t%s\n", h)

@@ -48,6 +48,7 @@ var rooms = []struct{ name, imports string }{
 	{"internal/resharding", "internal/jobtree registry sharding"},
 	{"internal/barrier", "internal/jobtree job registry"},
 	{"internal/byhand", "internal/jobtree registry"},
+	{"internal/jitter", ""},
 	{"internal/javarules", "cronexpr internal/jobtree job"},
 
 	// The rooms of the scheduler, and the runner that walks through them.
@@ -57,9 +58,8 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/stopping", ""},
 	{"scheduler/internal/asking", "internal/protect"},
 	{"scheduler/internal/notify", "internal/protect job scheduler/internal/actor scheduler/internal/stopping"},
-	{"scheduler/internal/jitter", ""},
-	{"scheduler/internal/fires", "cronexpr job scheduler/internal/jitter"},
-	{"scheduler/internal/policy", "cronexpr internal/inforce internal/jobtree job scheduler/internal/jitter"},
+	{"scheduler/internal/fires", "cronexpr internal/jitter job"},
+	{"scheduler/internal/policy", "cronexpr internal/inforce internal/jitter internal/jobtree job"},
 	{"scheduler/internal/room", "internal/inforce internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
 	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
@@ -74,7 +74,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/executions", "internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/byhand internal/inforce internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/javapeers scheduler/internal/jitter scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/inforce internal/jitter internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/option internal/protect internal/texts job"},

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
-	"github.com/elasticron/elasticron/scheduler/internal/jitter"
+	"github.com/elasticron/elasticron/internal/jitter"
 )
 
 // WallCheck bounds how long the timetable sleeps: Go's timers run on the monotonic clock, which

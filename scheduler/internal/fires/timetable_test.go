@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/cronexpr"
-	"github.com/elasticron/elasticron/scheduler/internal/jitter"
+	"github.com/elasticron/elasticron/internal/jitter"
 )
 
 // board is a timetable at work in a bubble, with a wall clock that can be set, and a list of what it

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // minute is a fire that comes some minutes after a fixed time.
@@ -139,8 +139,9 @@ func TestDuesShareNothingThatChanges(t *testing.T) {
 
 func TestExpire(t *testing.T) {
 	t.Parallel()
-	window := makeUpAll
-	window.Window = 2 * time.Minute
+	window, delayed := makeUpAll, makeUpOnce
+	window.Window, delayed.Jitter = 2*time.Minute, jitter.Jitter{Job: "orders", Most: time.Hour}
+	require.True(t, delayed.Told(minute(9)).Before(minute(60)), "or it would show nothing")
 	for name, test := range map[string]struct {
 		policy Policy
 		before Due
@@ -155,6 +156,8 @@ func TestExpire(t *testing.T) {
 		"any age without a window":  {makeUpAll, missedFires(1), minute(100_000), missedFires(1)},
 		"just within the window":    {window, missedFires(7, 8), minute(9).Add(-1), missedFires(7, 8)},
 		"just too old":              {window, missedFires(7, 8), minute(9), missedFires(8)},
+		"delayed":                   {delayed, onTime(9), delayed.Told(minute(9)).Add(LateAfter), onTime(9)},
+		"too late, delayed":         {delayed, onTime(9), delayed.Told(minute(9)).Add(LateAfter + 1), missedFires(9)},
 		"all are too old":           {window, missedFires(6, 7, 8), minute(20), Due{}},
 		"too late and too old":      {window, onTime(9), minute(12), Due{}},
 	} {
@@ -181,7 +184,7 @@ func TestUntil(t *testing.T) {
 		"not made up":                      {makeUpNone, onTime(9), 0, minute(9).Add(LateAfter)},
 		"not made up, in a second":         {makeUpNone, onTime(9), time.Second, minute(9).Add(LateAfter - 2*time.Second)},
 		"not made up, in a while":          {makeUpNone, onTime(9), time.Minute, minute(9).Add(LateAfter / 2)},
-		"not made up, with jitter":         {late, onTime(9), 0, minute(9).Add(LateAfter + time.Second)},
+		"not made up, with jitter":         {late, onTime(9), 0, late.Told(minute(9)).Add(LateAfter)},
 		"with a fixed delay":               {ageless, onTime(9), time.Second, time.Time{}},
 		"missed":                           {makeUpAll, missedFires(7, 8), time.Second, time.Time{}},
 		"missed, and another is on time":   {makeUpAll, onTime(9, 8), time.Second, time.Time{}},

@@ -37,16 +37,24 @@ func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time
 	if r.Window <= 0 || since.IsZero() {
 		return nil, false
 	}
-	return r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), true
+	return r.told(r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), now), true
 }
 
 // Accounted tells, for the recent fires that nobody ran an item for, whether it is known what happened to each of
 // them.
 func (r Rules) Accounted(w *Witness, item int, d Due, ran, now time.Time) bool {
 	from := later(now.Add(-HandoverSpan), ran, w.Floor(item))
-	return !slices.ContainsFunc(r.Fires(from, now), func(fire time.Time) bool {
+	return !slices.ContainsFunc(r.told(r.Fires(from, now), now), func(fire time.Time) bool {
 		return !w.Has(fire) && !d.Holds(fire)
 	})
+}
+
+// told leaves out of some fires, ascending, those that are still to come at a time, or are delayed: nobody has missed them.
+func (r Rules) told(fires []time.Time, now time.Time) []time.Time {
+	for len(fires) > 0 && r.Told(fires[len(fires)-1]).After(now) {
+		fires = fires[:len(fires)-1]
+	}
+	return fires
 }
 
 // Noted returns the fires that a note names as missed and that nobody has run for; ran is the last that
@@ -71,10 +79,7 @@ func (r Rules) Noted(missed jobtree.Misfire, ran time.Time, times string) []time
 // RecallNoted makes the fires due that are noted as missed. One that is still to come by this clock was not
 // missed.
 func (r Rules) RecallNoted(d Due, noted []time.Time, now time.Time) Due {
-	for len(noted) > 0 && noted[len(noted)-1].After(now) {
-		noted = noted[:len(noted)-1]
-	}
-	return r.Expire(r.Merge(d, noted...), now)
+	return r.Expire(r.Merge(d, r.told(noted, now)...), now)
 }
 
 // Owed returns the fires that are to be noted as missed of an item, beside those that are noted already; nil

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/inforce"
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/jitter"
 )
 
 // LateAfter is how late a scheduled fire may begin and still count as on time. Beyond, it is a
@@ -36,9 +36,12 @@ func Of(cfg job.Config) Policy {
 	}
 }
 
+// Told returns when a fire is told of: when it has come, and its jitter is over.
+func (m Policy) Told(fire time.Time) time.Time { return fire.Add(m.Jitter.Of(fire)) }
+
 // TooLate tells whether a fire can no longer begin as one that is on time.
 func (m Policy) TooLate(fire, now time.Time) bool {
-	return !m.Ageless && now.Sub(fire) > LateAfter+m.Jitter.Most
+	return !m.Ageless && now.Sub(m.Told(fire)) > LateAfter
 }
 
 // Tick adds a fire that came just now, and those that passed unseen before it. If missed fires are
@@ -146,8 +149,8 @@ func (m Policy) Until(d Due, usual time.Duration) time.Time {
 	case source == job.Misfire || m.Ageless:
 		return time.Time{}
 	case m.On:
-		return fire.Add(LateAfter + m.Jitter.Most)
+		return m.Told(fire).Add(LateAfter)
 	default:
-		return fire.Add(LateAfter + m.Jitter.Most - min(2*usual, LateAfter/2))
+		return m.Told(fire).Add(LateAfter - min(2*usual, LateAfter/2))
 	}
 }

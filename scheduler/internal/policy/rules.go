@@ -33,9 +33,6 @@ func (r Rules) Fires(from, until time.Time) []time.Time {
 	return newest(r.Schedule, from, until, r.Keeps())
 }
 
-// Told returns when a fire is told of: when it has come, and its jitter is over.
-func (r Rules) Told(fire time.Time) time.Time { return fire.Add(r.Jitter.Of(fire)) }
-
 // IsFire tells whether the job fires at a time.
 func (r Rules) IsFire(at time.Time) bool {
 	return !cronexpr.Last(r.Schedule, at.Add(-1), at).IsZero()

@@ -1,12 +1,15 @@
 package policy
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jitter"
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // minutelySchedule is the schedule of which minute gives the fires.
@@ -38,6 +41,33 @@ func TestWhatAClockTicked(t *testing.T) {
 	require.False(t, w.Has(minute(5)))
 	w.Forget()
 	require.Empty(t, w.Fires(s, minute(-9), minute(100), 10))
+}
+
+// A fire whose jitter is not over was missed by nobody: it does not come within a window, and a note of it says nothing yet.
+func TestADelayedFireIsNotMissed(t *testing.T) {
+	t.Parallel()
+	r := Rules{Schedule: minutelySchedule(t), Policy: Policy{On: true, All: true, Most: 9, Window: 3 * time.Minute}}
+	r.Jitter = jitter.Jitter{Job: "orders", Most: time.Minute}
+	fire := minute(9)
+	for r.Told(fire).Sub(fire) < 2*time.Second {
+		fire = fire.Add(time.Minute)
+	}
+	before, record := []time.Time{fire.Add(-2 * time.Minute), fire.Add(-time.Minute)}, jobtree.Record{LastFire: fire.Add(-10 * time.Minute)}
+	var w Witness
+	w.Saw(before[0], before[1])
+	for _, at := range []struct {
+		now  time.Time
+		want []time.Time
+	}{
+		{r.Told(fire).Add(-1), before},
+		{r.Told(fire), append(slices.Clone(before), fire)},
+	} {
+		unseen, known := r.Unseen(&w, 0, record, at.now)
+		require.True(t, known)
+		require.Equal(t, at.want, unseen)
+		require.Equal(t, at.want, r.RecallNoted(Due{}, append(slices.Clone(before), fire), at.now).Missed)
+		require.Equal(t, at.now.Before(r.Told(fire)), r.Accounted(&w, 0, Due{}, before[0], at.now))
+	}
 }
 
 // A job that pauses again and again costs no more memory for it.
