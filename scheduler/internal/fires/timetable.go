@@ -111,7 +111,9 @@ func (t *Timetable) Run(ctx context.Context) {
 	bell := newBell(t.notify)
 	defer bell.close()
 	for {
+		began := time.Now()
 		sleep := t.fire(t.now())
+		sleep = max(1, sleep-time.Since(began)) // to tell many jobs takes a while
 		bell.set(sleep)
 		timer.Reset(sleep + t.timerLate)
 		t.Woke()

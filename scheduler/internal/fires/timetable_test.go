@@ -82,6 +82,20 @@ func parsed(t require.TestingT, expr string) cronexpr.Schedule {
 	return schedule
 }
 
+// To tell the jobs of one fire takes a while. Another one does not hear of its own later for that.
+func TestTellingManyDelaysNobody(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBoard(t)
+		b.Set(NewEntry(func(Tick) { time.Sleep(50 * time.Millisecond) }), parsed(t, "@every 1m"))
+		offset, err := cronexpr.Parse("@every 1m", cronexpr.WithOffset(200*time.Millisecond))
+		require.NoError(t, err)
+		b.Set(b.entry("other"), offset)
+		until(2 * time.Minute)
+		require.Equal(t, []told{onTimeAt(200 * time.Millisecond), onTimeAt(time.Minute + 200*time.Millisecond)}, b.take("other"))
+	})
+}
+
 func TestEveryJobIsToldOfEachFireWhenItComes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
