@@ -120,7 +120,9 @@ type Config struct {
 	// If it is set, the fires that came while no instance lived at all are made up, too, for items that
 	// have run before: an item that never ran may have been part of the job for any length of time. So may one
 	// that the job got back after its total count was lowered, once what was recorded of it has been removed. A job that
-	// does not record its executions has no items that have run before.
+	// does not record its executions has no items that have run before. What came while the job was disabled, or had
+	// another cron, is not made up by a process that followed the job then; one that started later within the window
+	// knows nothing of that.
 	MisfireWindow time.Duration
 	// Timeout bounds one attempt of one item: then its context ends with the cause [ErrTimeout]. The
 	// default, 0, sets no bound.

@@ -81,7 +81,7 @@ func (r *runner) keepTime(paused bool) {
 		r.s.timetable.Set(r.entry, nil)
 		r.rounds.Unticked()
 		if !r.state.Config.Exists() {
-			r.rounds.FireBy(fires.Times{})
+			r.rounds.FireBy(fires.Times{}, r.s.now())
 		}
 		return
 	}
@@ -93,7 +93,7 @@ func (r *runner) keepTime(paused bool) {
 	// A fire that has come may have been run for under other times, which only a record tells; and Java knows no jitter.
 	delayed := same || (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
 	if !same {
-		r.rounds.FireBy(next)
+		r.rounds.FireBy(next, r.s.now())
 	} else if !paused {
 		return
 	}

@@ -678,3 +678,86 @@ func TestNoFireIsLost(t *testing.T) {
 		})
 	}
 }
+
+// A misfire window reaches back by the clock. It does not reach to fires that were none, and not to those that somebody has
+// run for whom no record tells of.
+func TestAWindowDoesNotReachToFiresThatWereNone(t *testing.T) {
+	t.Parallel()
+	fires := func(runs []run, item int) (of []time.Duration) {
+		for _, r := range runs {
+			if r.sc.Item == item {
+				of = append(of, r.sc.Fire.Sub(bubbleStart))
+			}
+		}
+		return of
+	}
+	five, minutes := 5*time.Second, 10*time.Minute
+	windowed := func(cron string) job.Config {
+		cfg := job.Config{Name: "orders", Cron: cron, ShardingTotalCount: 2}
+		cfg.Misfire, cfg.MisfireWindow = job.MisfireAll, time.Hour
+		return cfg
+	}
+	for name, test := range map[string]struct {
+		cfg   job.Config
+		story func(c *cluster, cfg job.Config, a *instance)
+		want  []time.Duration // fires that item 1 runs for
+	}{
+		"the job was disabled, and somebody joined meanwhile": {windowed(everyFive), func(c *cluster, cfg job.Config, _ *instance) {
+			stopped := cfg
+			stopped.Disabled = true
+			sleepUntil(11 * time.Second)
+			c.change(stopped)
+			sleepUntil(12 * time.Second)
+			c.start("b", nil, cfg)
+			sleepUntil(26 * time.Second)
+			c.change(cfg)
+			sleepUntil(31 * time.Second)
+		}, []time.Duration{five, 2 * five, 6 * five}},
+		"the job was disabled, and the item moves afterwards": {windowed(everyFive), func(c *cluster, cfg job.Config, a *instance) {
+			c.start("b", nil, cfg)
+			stopped := cfg
+			stopped.Disabled = true
+			sleepUntil(11 * time.Second)
+			c.change(stopped)
+			sleepUntil(26 * time.Second)
+			c.change(cfg)
+			sleepUntil(27 * time.Second)
+			a.crash(c.t)
+			sleepUntil(46 * time.Second)
+		}, []time.Duration{five, 2 * five, 6 * five, 7 * five, 8 * five, 9 * five}},
+		"the cron was another": {windowed("3 0/10 * * * ?"), func(c *cluster, cfg job.Config, a *instance) {
+			c.start("b", nil, cfg)
+			cfg.Cron = "0 0/2 * * * ?"
+			sleepUntil(minutes/2 + time.Second)
+			c.change(cfg)
+			sleepUntil(minutes/2 + 10*time.Second)
+			a.stop(c.t)
+			sleepUntil(minutes/2 + 62*time.Second)
+		}, []time.Duration{3 * time.Second, 6 * time.Minute}},
+		"nothing was recorded": {windowed(everyFive), func(c *cluster, cfg job.Config, a *instance) {
+			c.start("b", nil, cfg)
+			unmonitored := cfg
+			unmonitored.Unmonitored = true
+			sleepUntil(6 * time.Second)
+			c.change(unmonitored)
+			sleepUntil(21 * time.Second)
+			c.change(cfg)
+			sleepUntil(22 * time.Second)
+			a.stop(c.t)
+			sleepUntil(26 * time.Second)
+		}, []time.Duration{five, 2 * five, 3 * five, 4 * five, 5 * five}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.t = t
+				a := c.start("a", nil, test.cfg)
+				test.story(c, test.cfg, a)
+				runs := c.take()
+				for item := range 2 {
+					require.Equal(t, test.want, fires(runs, item), "item %d", item)
+				}
+			})
+		})
+	}
+}

@@ -29,6 +29,7 @@ type Fires struct {
 	ports    room.Ports
 	rounds   Rounds
 	times    string           // the name of those by which what is due has come; empty = of none yet
+	disabled time.Time        // since when the job is seen to be, as far as its settings could be read; zero = it is not
 	records  bool             // the job keeps records of what ran for which fire; as it was before a pause
 	last     lastTick         // the newest fire that this process's clock ticked
 	witness  policy.Witness   // all that it ticked
@@ -86,6 +87,22 @@ func (f *Fires) Observe(v room.View, others peers.Traits, t jobtree.Touched) {
 	if v.Usable {
 		f.witness.Follow(Total(v, others))
 	}
+	if stored := v.State.Config; stored.Exists() && stored.Err == nil {
+		f.heedDisabled(v)
+	}
+}
+
+// heedDisabled takes in whether the job is disabled. The fires of that time are none, also for a window that reaches back to
+// it; of what was before this process followed the job, it knows nothing.
+func (f *Fires) heedDisabled(v room.View) {
+	disabled := v.State.JobDisabled()
+	switch {
+	case disabled && f.disabled.IsZero():
+		f.disabled = v.Clock.Now()
+	case !disabled && !f.disabled.IsZero():
+		f.witness.Void(f.disabled, v.Clock.Now())
+		f.disabled = time.Time{}
+	}
 }
 
 // Total returns how many items the job has, by its settings, which must be usable, and by its assignment, if that does
@@ -115,7 +132,12 @@ func (f *Fires) Forget() { f.witness.Forget() }
 // Adopt takes in the configuration by which the job goes on.
 func (f *Fires) Adopt(v room.View) {
 	// A fixed delay has no fires but what the records say.
-	f.records = v.Config.Monitored() && v.Rules.Delay == 0
+	records := v.Config.Monitored() && v.Rules.Delay == 0
+	if records && !f.records && f.Timed() {
+		f.witness.Forget() // what was run for is in no record
+		f.witness.Void(time.Time{}, v.Clock.Now())
+	}
+	f.records = records
 }
 
 // FiresBy tells whether the job has fired by these times up to now.
@@ -125,7 +147,17 @@ func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times.Name()
 func (f *Fires) Timed() bool { return f.times != "" }
 
 // FireBy takes in by what the job fires from now on, and forgets what came before: it came under other times.
-func (f *Fires) FireBy(next fires.Times) {
-	f.times = next.Name()
+func (f *Fires) FireBy(next fires.Times, now time.Time) {
 	f.witness.Forget()
+	if f.Timed() {
+		f.witness.Void(time.Time{}, now)
+	}
+	f.times = next.Name()
+}
+
+// BeginLife forgets all that is known: the job was removed, and another one is there by its name.
+func (f *Fires) BeginLife() {
+	f.witness.Forget()
+	f.GiveUp()
+	f.formers = nil
 }

@@ -37,7 +37,11 @@ func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time
 	if r.Window <= 0 || since.IsZero() {
 		return nil, false
 	}
-	return r.told(r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), now), true
+	all := r.told(r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), now)
+	return slices.DeleteFunc(all, func(fire time.Time) bool {
+		told := r.Told(fire)
+		return slices.ContainsFunc(w.void, func(s span) bool { return told.After(s.after) && !told.After(s.to) })
+	}), true
 }
 
 // Accounted tells, for the recent fires that nobody ran an item for, whether it is known what happened to each of

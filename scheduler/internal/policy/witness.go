@@ -20,6 +20,7 @@ type Witness struct {
 	grown   []growth          // ascending in both of its fields
 	barred  map[int]time.Time // items that were disabled, or not there: the newest fire that came until then
 	barring map[int]struct{}  // disabled items
+	void    []span            // times in which no item could; ascending
 }
 
 // span is a time in which a clock ticked every fire.
@@ -50,7 +51,15 @@ func (w *Witness) Saw(first, fire time.Time) {
 }
 
 // Forget forgets all ticks: they were of other times.
-func (w *Witness) Forget() { w.spans, w.open, w.grown, w.barred = nil, false, nil, nil }
+func (w *Witness) Forget() {
+	w.spans, w.open, w.grown, w.barred, w.void = nil, false, nil, nil, nil
+}
+
+// Void notes that no item could fire in a time, or that nobody knows for what they have run: the job was disabled, or kept
+// no records, or had other times.
+func (w *Witness) Void(from, until time.Time) {
+	w.void = append(w.void[max(0, len(w.void)+1-spansKept):], span{after: from, to: until})
+}
 
 // Missing notes that fires may come that are not ticked.
 func (w *Witness) Missing() { w.open = false }

@@ -37,6 +37,22 @@ func (r *Rounds) dropSurplus(v room.View) {
 	}
 }
 
+// dropFormerLife drops all that is due, and what was ticked, if one step of the view stands for the removal of the job and
+// for another one that took its name: this process was away.
+func (r *Rounds) dropFormerLife(v room.View, step registry.Step) {
+	path := v.Tree.Config()
+	for _, c := range step.Changes {
+		if c.Path() != path || !c.Old.Exists() || !c.New.Exists() || c.Old.Created == c.New.Created {
+			continue
+		}
+		r.rouseAll()
+		r.missed.BeginLife()
+		for _, it := range r.items {
+			it.Due = policy.Due{}
+		}
+	}
+}
+
 // dropFormerLives drops what is due of items that the job did not have for a while, if one step of the view stands for
 // all of that: this process was away. What has no record now has not run since it came back. Java makes the nodes of all
 // items anew whenever it reshards.

@@ -105,6 +105,7 @@ func (w whole) Over(o registry.Outcome) {
 
 // Before takes in a step of the view that the state does not show yet.
 func (r *Rounds) Before(v room.View, step registry.Step) {
+	r.dropFormerLife(v, step)
 	r.dropFormerLives(v, step)
 	r.missed.Before(v, step)
 }
@@ -166,9 +167,9 @@ func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times
 func (r *Rounds) Timed() bool { return r.missed.Timed() }
 
 // FireBy sets the times by which the job fires from now on, and forgets fires that were due by others.
-func (r *Rounds) FireBy(next fires.Times) {
+func (r *Rounds) FireBy(next fires.Times, now time.Time) {
 	r.rouseAll()
-	r.missed.FireBy(next)
+	r.missed.FireBy(next, now)
 	for _, it := range r.items {
 		it.Due = it.Due.DropOtherTimes()
 	}

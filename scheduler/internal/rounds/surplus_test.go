@@ -28,6 +28,9 @@ func TestAnItemThatComesBackOwesNothing(t *testing.T) {
 	owner := func(was, is registry.Revision) registry.Change {
 		return registry.Change{Old: node(tree.ItemInstance(1), "me", was), New: node(tree.ItemInstance(1), "me", is)}
 	}
+	stored := func(was, is registry.Revision) registry.Change {
+		return registry.Change{Old: node(tree.Config(), "{}", was), New: node(tree.Config(), "{}", is)}
+	}
 	record := node(tree.ItemRecord(1), `{"state":"idle"}`, 5)
 	for name, test := range map[string]struct {
 		steps  []registry.Step
@@ -47,6 +50,12 @@ func TestAnItemThatComesBackOwesNothing(t *testing.T) {
 			[]registry.Step{{
 				Snapshot: registry.NewSnapshot(5, []registry.Node{record}), Changes: []registry.Change{total(3, 4), owner(1, 4), {New: record}},
 			}}, peers.Traits{}, true,
+		},
+		"the job is changed": {
+			[]registry.Step{{Changes: []registry.Change{stored(1, 1)}}}, peers.Traits{}, true,
+		},
+		"the job is removed, and there again": {
+			[]registry.Step{{Changes: []registry.Change{stored(1, 4)}}}, peers.Traits{}, false,
 		},
 		"Java reshards": {
 			[]registry.Step{{Changes: []registry.Change{owner(1, 4)}}}, peers.Traits{Unsteady: true}, true,
