@@ -31,7 +31,7 @@
 //	event         data             when
 //	overview      [Overview]       at first, and when something in it has changed
 //	jobs          [JobsFrame]      at first all of the window, then the rows that changed, at most once a second
-//	job/J         [JobFrame]       at first all (full), then what changed, within 250 ms
+//	job/J         [JobFrame]       at first all (full), then what changed, within 250 ms; all again if a run that was shown is gone
 //	alive         [Status]         every 5 s while the registry answers: no frame for 12 s means that the page is blind
 //	disconnected  [Status]         the registry has not answered for 3 to 4 s; then every 5 s
 //	connected     [Status]         it answers again; fresh frames follow

@@ -20,6 +20,7 @@ type fold struct {
 	first  bool      // everything is new because nothing was known before
 	began  func(begin int64, bad bool)
 	ended  func(begin int64)
+	undone func(begin int64)
 }
 
 // change takes over the change of one node.
@@ -140,6 +141,8 @@ func (f *fold) put(s span) bool {
 func (f *fold) takeBack(s *span) {
 	if known := f.line.find(s); known != nil && known.running() {
 		f.line.remove(known)
+		f.line.removed = f.number
+		f.undone(s.begin)
 	}
 }
 
@@ -358,7 +361,7 @@ func (h *Hub) fold(now time.Time, news news, before, after *operate.Namespace, f
 			j = &jobLive{line: &timeline{}}
 			h.jobs[name] = j
 		}
-		f := &fold{line: j.line, now: now, number: h.number, first: first, began: h.countRun, ended: h.countFailure}
+		f := &fold{line: j.line, now: now, number: h.number, first: first, began: h.countRun, ended: h.countFailure, undone: h.uncountRun}
 		folds[name] = f
 		h.size -= j.line.size
 		if old, had := before.State(name); had {

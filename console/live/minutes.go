@@ -29,6 +29,13 @@ func (h *Hub) countFailure(begin int64) {
 	}
 }
 
+// uncountRun takes back one that was counted and never ran.
+func (h *Hub) uncountRun(begin int64) {
+	if m := h.minutes[begin/time.Minute.Milliseconds()]; m != nil && begin >= h.began.UnixMilli() {
+		m.Runs--
+	}
+}
+
 // runs are the executions of the minutes since the hub began.
 func (h *Hub) runs(scope string, jobs []*jobLive, now time.Time) []Minute {
 	minutes := h.minutes

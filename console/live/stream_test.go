@@ -543,3 +543,83 @@ func FuzzTopics(f *testing.F) {
 		}
 	})
 }
+
+// A run that was given back never ran, and one that ended too long ago is not shown: readers who saw it run see it no more, and
+// it is not counted.
+func TestARunThatIsShownNoMore(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		away time.Duration // the registry does not answer for so long
+		ends func(t *testing.T, begun jobtree.Record) jobtree.Record
+		runs int
+	}{
+		"given back": {0, func(t *testing.T, begun jobtree.Record) jobtree.Record {
+			t.Helper()
+			undone, err := begun.Undo(7, time.Now())
+			require.NoError(t, err)
+			return undone
+		}, 0},
+		"given back for another one": {0, func(t *testing.T, begun jobtree.Record) jobtree.Record {
+			t.Helper()
+			undone, err := begun.Undo(7, time.Now())
+			require.NoError(t, err)
+			at := time.Now().Add(-time.Millisecond)
+			again, err := undone.Begin(jobtree.Begin{Instance: "other", Session: 8, Source: job.Scheduled, Fire: at, Time: at})
+			require.NoError(t, err)
+			ended, err := again.End(jobtree.End{Token: 8, Time: time.Now(), Outcome: jobtree.Success})
+			require.NoError(t, err)
+			return ended
+		}, 1},
+		"ended 61 minutes ago": {62 * time.Minute, func(t *testing.T, begun jobtree.Record) jobtree.Record {
+			t.Helper()
+			ended, err := begun.End(jobtree.End{Token: 7, Time: time.Now().Add(-61 * time.Minute), Outcome: jobtree.Success})
+			require.NoError(t, err)
+			return ended
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			streaming(t, func(t *testing.T, s *store, h *Hub) {
+				p := opens(t, h, anna, "topic=job/a&topic=overview", "")
+				defer p.close()
+				time.Sleep(time.Second)
+				at := time.Now()
+				begun, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: "i", Session: 7, Source: job.Scheduled, Fire: at, Time: at})
+				require.NoError(t, err)
+				s.put(jobtree.For("a").ItemRunning(0), "")
+				s.put(jobtree.For("a").ItemRecord(0), jobtree.EncodeRecord(begun))
+				time.Sleep(time.Second)
+				var page seen
+				running := func() (all []Span) {
+					for _, span := range page.spans {
+						if span.Outcome == outcomeRunning {
+							all = append(all, span)
+						}
+					}
+					return all
+				}
+				page.take(of[JobFrame](t, p.news(), "job/a"))
+				require.Len(t, running(), 1)
+				time.Sleep(row.away)
+				s.put(jobtree.For("a").ItemRecord(0), jobtree.EncodeRecord(row.ends(t, begun)))
+				time.Sleep(time.Second)
+				news := p.news()
+				page.take(of[JobFrame](t, news, "job/a"))
+				require.Empty(t, running())
+				require.NotEmpty(t, page.Row, "what the page forgot with it is there again")
+				require.Equal(t, 1, page.Total)
+				overviews := of[Overview](t, news, EventOverview)
+				runs := 0
+				for _, m := range overviews[len(overviews)-1].Runs {
+					runs += m.Runs
+				}
+				require.Equal(t, row.runs, runs)
+				s.declare("a", 2)
+				time.Sleep(time.Second)
+				frames := of[JobFrame](t, p.news(), "job/a")
+				require.Len(t, frames, 1)
+				require.False(t, frames[0].Full, "once is enough")
+			}, "a")
+		})
+	}
+}

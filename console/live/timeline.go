@@ -23,6 +23,9 @@ type timeline struct {
 	since time.Time
 	// forgotten is before when spans may have begun that were dropped, in milliseconds.
 	forgotten int64
+	// removed is the number of the last change with which a span went of which readers may think that it runs: frames have only
+	// what there is.
+	removed uint64
 	// filled tells up to when the history store was asked.
 	filled time.Time
 	size   int
@@ -83,6 +86,9 @@ func (t *timeline) dropTo(begin int64) (shrunk int) {
 	for _, s := range t.spans {
 		if s.begin < begin && !s.running() {
 			shrunk += s.size()
+			if !s.history { // readers who have not heard of its last change have not heard of its end
+				t.removed = max(t.removed, s.changed)
+			}
 			continue
 		}
 		kept = append(kept, s)

@@ -157,7 +157,7 @@ func (h *Hub) jobFrame(name string, told *toldJob, after uint64, now time.Time) 
 		*told = toldJob{missing: true}
 		return f, any
 	}
-	if told.missing {
+	if told.missing || j.line.removed > after {
 		*told, after = toldJob{}, 0
 		f.Full = true
 	}
