@@ -20,42 +20,54 @@ func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	if err == nil || ctx.Err() != nil || s.db.PingContext(ctx) != nil {
 		return err
 	}
-	return s.writeEach(ctx, events)
+	waited := false
+	return s.writeRefused(ctx, events, err, &waited)
 }
 
 // again is how long the first refused event waits until it is tried once more as it is: what others had locked may be free
 // by then.
 const again = 200 * time.Millisecond
 
-// writeEach stores events that a database which answers has refused together, one by one. One that it
-// refuses alone is stored in plain characters, if it has others; if even that is refused, the trouble is not the event.
-func (s *Store) writeEach(ctx context.Context, events []history.Event) error {
-	waited := false
-	for i := range events {
-		one := events[i : i+1]
-		refused := s.writeAll(ctx, one, texts.Clean)
-		if refused == nil {
-			continue
+// writeRefused stores events that a database which answers has refused together: by halves, so that a batch with one event
+// that is refused takes some twenty transactions, and not one for each event. An event that is refused alone is stored in
+// plain characters, if it has others; if even that is refused, the trouble is not the event.
+func (s *Store) writeRefused(ctx context.Context, events []history.Event, refused error, waited *bool) error {
+	if len(events) <= 1 {
+		return s.writePlain(ctx, events, refused, waited)
+	}
+	middle := len(events) / 2
+	for _, half := range [][]history.Event{events[:middle], events[middle:]} {
+		err := s.writeAll(ctx, half, texts.Clean)
+		if err != nil && ctx.Err() == nil {
+			err = s.writeRefused(ctx, half, err, waited)
 		}
-		if s.isPlain(events[i]) {
-			return refused
-		}
-		if !waited {
-			waited = true
-			select {
-			case <-time.After(again):
-			case <-ctx.Done():
-				return refused
-			}
-			if refused = s.writeAll(ctx, one, texts.Clean); refused == nil {
-				continue
-			}
-		}
-		if err := s.writeAll(ctx, one, plain); err != nil {
+		if err != nil {
 			return err
 		}
-		s.log.WarnContext(ctx, "an event was stored in plain characters, since the database refused it as it was", "error", refused)
 	}
+	return nil
+}
+
+// writePlain stores the one event that is refused.
+func (s *Store) writePlain(ctx context.Context, one []history.Event, refused error, waited *bool) error {
+	if len(one) == 0 || s.isPlain(one[0]) {
+		return refused
+	}
+	if !*waited {
+		*waited = true
+		select {
+		case <-time.After(again):
+		case <-ctx.Done():
+			return refused
+		}
+		if refused = s.writeAll(ctx, one, texts.Clean); refused == nil {
+			return nil
+		}
+	}
+	if err := s.writeAll(ctx, one, plain); err != nil {
+		return err
+	}
+	s.log.WarnContext(ctx, "an event was stored in plain characters, since the database refused it as it was", "error", refused)
 	return nil
 }
 

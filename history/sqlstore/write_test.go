@@ -2,12 +2,16 @@ package sqlstore_test
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -206,6 +210,74 @@ func testRefusedEvent(t *testing.T, p place) {
 
 	exec(t, db, "DROP TABLE JOB_EXECUTION_LOG")
 	require.Error(t, s.Write(t.Context(), []history.Event{want[0]}), "what takes nothing at all is out of order")
+}
+
+// begins counts the transactions of a database.
+type begins struct {
+	of    driver.Driver
+	file  string
+	count atomic.Int64
+}
+
+func (b *begins) Driver() driver.Driver { return b.of }
+
+// conn is what the driver of SQLite can do of which the store makes use.
+type conn interface {
+	driver.Conn
+	driver.ConnBeginTx
+	driver.ExecerContext
+	driver.QueryerContext
+}
+
+type countedConn struct {
+	conn
+	count *atomic.Int64
+}
+
+func (c countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
+	c.count.Add(1)
+	return c.conn.BeginTx(ctx, opts)
+}
+
+func (b *begins) Connect(context.Context) (driver.Conn, error) {
+	opened, err := b.of.Open(b.file)
+	if err != nil {
+		return nil, err
+	}
+	return countedConn{opened.(conn), &b.count}, nil
+}
+
+// Of a full batch with one event that the database refuses, the others are stored in few transactions: on a slow link, one for
+// each would take longer than a sink may, and would begin anew for ever.
+func TestARefusedEventOfMany(t *testing.T) {
+	t.Parallel()
+	p := place{dialect: sqlstore.SQLite}
+	plainDB := p.open(t)
+	exec(t, plainDB, javaExecutions(p.dialect, ", CHECK (failure_cause NOT LIKE '%€%')"))
+	var file string
+	require.NoError(t, plainDB.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file))
+	for _, at := range []int{0, 300, 511} {
+		counted := &begins{of: plainDB.Driver(), file: "file:" + filepath.ToSlash(file) + "?_txlock=immediate"}
+		db := sql.OpenDB(counted)
+		s := p.over(t, db)
+		require.NoError(t, s.Prepare(t.Context()))
+		counted.count.Store(0)
+		exec(t, plainDB, "DELETE FROM JOB_EXECUTION_LOG")
+		events := make([]history.Event, 512)
+		for i := range events {
+			e := started(i, begin)
+			events[i] = e
+			if i == at {
+				events[i] = e.Ended(begin, errors.New("12 €"), nil)
+			}
+		}
+		write(t, s, events...)
+		page, err := s.Executions(t.Context(), history.ExecutionQuery{})
+		require.NoError(t, err)
+		require.Equal(t, 512, page.Total)
+		require.LessOrEqual(t, counted.count.Load(), int64(1+2*9+2), "the batch, two halves nine times, and the one event twice more")
+		require.NoError(t, db.Close())
+	}
 }
 
 // Several processes may come upon an empty database at once.
