@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -93,6 +94,30 @@ func TestOutputsOfExecutions(t *testing.T) {
 	require.Equal(t, []string{
 		"GET /jobs/orders-settle/outputs/2 ", "GET /jobs/orders-settle/outputs/5 ", "GET /jobs/orders-settle/outputs/12 ",
 	}, s.done(), "each is read once")
+}
+
+// All pages of a history end where the first one begins, so that what runs meanwhile pushes no row from page to page.
+func TestPagesOfAHistory(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	began := time.Now()
+	tab.open(s.shop("history?job=orders-settle"))
+	turn := func(to, page string) string {
+		tab.click(".pager a", to)
+		tab.until(fmt.Sprintf(`new URLSearchParams(location.search).get("page") === %q`, page))
+		tab.sees(".pager", "page "+page+" of 3")
+		require.Equal(t, "orders-settle", value[string](tab, `new URLSearchParams(location.search).get("job")`))
+		return value[string](tab, `new URLSearchParams(location.search).get("until") ?? ""`)
+	}
+	until := turn("Older", "2")
+	at, err := time.Parse(time.RFC3339Nano, until)
+	require.NoError(t, err)
+	require.WithinDuration(t, began, at, patience, "when the newest one began")
+	require.Equal(t, until, turn("Older", "3"))
+	require.Equal(t, until, turn("Newer", "2"))
+	require.Equal(t, until, turn("Newer", "1"))
+	require.Equal(t, until, turn("Older", "2"), "and not when what is newer began")
 }
 
 // settled waits for two frames, so that what depends on the size is drawn.

@@ -83,7 +83,7 @@ export async function history(): Promise<void> {
         h("td", null, e.source, e.fire && h("small", null, ` fire ${moment(e.fire)}`)),
         h("td", { class: "num" }, e.token ? [h("span", { class: "unit" }, "token "), String(e.token)] : ""),
         h("td", { class: "error" }, e.error && h("details", null, h("summary", null, e.error.split("\n")[0]), h("pre", { tabindex: "0" }, e.error)), output(e))))))),
-    pager(number, found.total, params));
+    pager(number, found, params));
 }
 
 /** MUCH is of how many characters a page shows the end only, until it is asked for all. */
@@ -136,12 +136,16 @@ function roundHead(all: Past[], round: string): Child {
       h("a", { class: "button", href: page.link("jobs", first.job) }, "The job now")));
 }
 
-function pager(at: number, total: number, params: URLSearchParams): Child {
-  const last = Math.max(1, Math.ceil(total / PER_PAGE));
+/** pager leads to the pages beside one. All of them end where the first one begins: what runs meanwhile would push rows from page
+ * to page. */
+function pager(at: number, found: Found, params: URLSearchParams): Child {
+  const last = Math.max(1, Math.ceil(found.total / PER_PAGE));
+  const newest = found.executions[0];
   if (last === 1) return null;
   const to = (n: number): string => {
     const query = new URLSearchParams(params);
     query.set("page", String(n));
+    if (at === 1 && newest && !query.get("until")) query.set("until", newest.start);
     return `${page.link("history")}?${query}`;
   };
   return h("nav", { class: "pager", "aria-label": "Pages of the result" }, at > 1 && h("a", { class: "button", href: to(at - 1), rel: "prev" }, "← Newer"), h("span", null, `page ${count(at)} of ${count(last)}`), at < last && h("a", { class: "button", href: to(at + 1), rel: "next" }, "Older →"));
