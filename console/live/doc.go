@@ -58,7 +58,8 @@
 //
 // A record in the registry keeps two executions of an item, so a hub folds what changes into a timeline of the last
 // hour: at most 2,000 spans a job, and 64 MiB in all. What it cannot know it shows as a [Gap]: before it began to
-// follow, while the registry did not answer, and where a view skipped executions. A history store, if there is one, fills gaps.
+// follow, while the registry did not answer, and where a view skipped executions. A history store, if there is one, fills
+// gaps, when it has had 10 s to hear of what ran in them.
 // Jobs without monitorExecution have no spans.
 //
 // Nothing old is shown as live: AsOf is a time at which everything shown was true, and while the registry is away

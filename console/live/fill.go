@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strings"
 	"time"
 	"unique"
@@ -15,14 +16,14 @@ import (
 // How the history store is asked.
 const (
 	fillWithin = 15 * time.Second
-	fillPages  = 2 // of history.MaxPerPage, which is as much as a timeline holds
-	fillAgain  = 10 * time.Second
+	fillPages  = 2                // of history.MaxPerPage, which is as much as a timeline holds
+	fillAgain  = 10 * time.Second // when the history has had time to hear of what ran
 )
 
 // fillTopic asks the history store for what the timeline of a job lacks, if somebody begins to read it.
 func (h *Hub) fillTopic(t *topic, now time.Time) {
 	j := h.jobs[t.key.of]
-	if !h.fillable(t.key.of) || t.key.kind != topicJob || j == nil || now.Sub(j.line.filled) < fillAgain || !h.lacks(j.line, now) {
+	if !h.fillable(t.key.of) || t.key.kind != topicJob || j == nil || now.Sub(j.line.filled) < 2*fillAgain || !h.lacks(j.line, now) {
 		return
 	}
 	h.beginFill(t.key.of, j, 0)
@@ -50,7 +51,7 @@ func (h *Hub) fillable(name string) bool { return h.cfg.History != nil && histor
 
 // lacks tells whether there is a time in the last hour of which it is not certain what ran.
 func (h *Hub) lacks(line *timeline, now time.Time) bool {
-	if line.filled.IsZero() && now.Sub(h.began) < keptFor {
+	if line.filled.Before(h.began) && now.Sub(h.began) < keptFor {
 		return true
 	}
 	for _, g := range h.gaps {
@@ -97,6 +98,9 @@ func (h *Hub) fill(name string, j *jobLive, after time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.takeHistory(name, j, rows, whole, asked)
+	if after < fillAgain && h.jobs[name] == j && h.lacks(j.line, time.Now()) { // what the history had not heard of yet
+		h.beginFill(name, j, fillAgain)
+	}
 }
 
 // takeHistory adds the executions that the timeline does not know, and takes away the gaps that they fill.
@@ -122,9 +126,9 @@ func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, who
 			j.line.put(s)
 		}
 	}
-	j.line.filled = asked
-	j.line.gaps = nil
-	if !whole && len(rows) > 0 {
+	j.line.filled = asked.Add(-fillAgain) // of what ran later, it may not have heard
+	j.line.gaps = slices.DeleteFunc(j.line.gaps, func(g Gap) bool { return !g.To.After(j.line.filled) })
+	if !whole && len(rows) > 0 && rows[len(rows)-1].Start.After(j.line.since) { // or more was dropped for want of room
 		j.line.since = rows[len(rows)-1].Start
 	}
 	h.size += j.line.size

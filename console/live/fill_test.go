@@ -25,9 +25,11 @@ type told struct {
 	rows []history.Execution // the newest first
 	err  error
 	asks int
+	slow time.Duration // what an answer takes
 }
 
 func (h *told) Executions(_ context.Context, q history.ExecutionQuery) (history.Page[history.Execution], error) {
+	time.Sleep(h.slow)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.asks++
@@ -79,6 +81,9 @@ func TestTheHistoryFillsTheTimeline(t *testing.T) {
 		require.WithinDuration(t, began, frames[0].From, time.Second, "before the history has answered")
 		page.take(frames)
 		require.Len(t, page.spans, 4)
+		require.Len(t, page.Gaps, 1, "of the last seconds before the hub began, the history may not have heard yet")
+		require.WithinDuration(t, began.Add(-fillAgain), page.Gaps[0].From, 2*time.Second)
+		require.WithinDuration(t, began, page.Gaps[0].To, time.Second)
 		require.WithinDuration(t, began.Add(-keptFor), page.From, 2*time.Second)
 		outcomes := make(map[int64]Span)
 		for _, span := range page.spans {
@@ -106,7 +111,7 @@ func TestTheHistoryFillsTheTimeline(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		page.take(of[JobFrame](t, p.news(), "job/a"))
 		require.Len(t, page.Gaps, 0, "the history tells what ran while the registry was away")
-		require.Equal(t, 2, past.asks)
+		require.Equal(t, 3, past.asks, "at once, for what it had not heard of by then, and for the gap")
 	})
 }
 
@@ -169,6 +174,86 @@ func TestAHistoryThatIsTooLong(t *testing.T) {
 		}
 		require.WithinDuration(t, oldest, page.From, time.Minute)
 		require.False(t, page.From.Before(began.Add(-2_001*time.Second)))
+	})
+}
+
+// Where more ran than fits, what is dropped to make room is not shown as a time in which nothing ran.
+func TestAHistoryThatIsTooLongForWhatIsThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t, "a")
+		known, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: "10.0.0.1@-@x", Session: 1, Source: job.Scheduled, Fire: time.Now(), Time: time.Now()})
+		require.NoError(t, err)
+		known, err = known.End(jobtree.End{Token: 9_999, Time: time.Now(), Outcome: jobtree.Success})
+		require.NoError(t, err)
+		s.put(jobtree.For("a").ItemRecord(0), jobtree.EncodeRecord(known))
+		past := &told{}
+		for i := range 2_500 {
+			past.rows = append(past.rows, runOf(0, time.Duration(i+1)*time.Second, int64(9_000-i)))
+		}
+		h := opened(t, Config{Registry: s, History: past})
+		p := opens(t, h, anna, "topic=job/a", "")
+		defer p.close()
+		time.Sleep(time.Second)
+		var page seen
+		page.take(of[JobFrame](t, p.news(), "job/a"))
+		shown := make(map[int64]bool)
+		for _, span := range page.spans {
+			shown[span.Token] = true
+		}
+		require.Greater(t, len(shown), spansOfJob/2)
+		for _, row := range past.rows {
+			if !row.Start.Before(page.From) {
+				require.True(t, shown[row.Token], "the run of %s is missing, and spans are said to be complete from %s on", row.Start, page.From)
+			}
+		}
+	})
+}
+
+// What a history cannot have heard of when it was asked stays uncertain until it is asked once more: what ran just before, and a
+// gap that there was not yet.
+func TestAHistoryThatIsAskedTooEarly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newStore(t, "a")
+		past := &told{slow: 5 * time.Second}
+		late := runOf(1, time.Second, 7)
+		h := opened(t, Config{Registry: s, History: past})
+		p := opens(t, h, anna, "topic=job/a", "")
+		defer p.close()
+		record := jobtree.Record{}
+		for i := range 5 { // of which the hub sees the first one, and then the last two
+			time.Sleep(200 * time.Millisecond)
+			var err error
+			record, err = record.Begin(jobtree.Begin{Instance: "10.0.0.1@-@x", Session: 1, Source: job.Scheduled, Fire: time.Now(), Time: time.Now()})
+			require.NoError(t, err)
+			record, err = record.End(jobtree.End{Token: int64(10 + i), Time: time.Now(), Outcome: jobtree.Success})
+			require.NoError(t, err)
+			if i == 0 || i == 4 {
+				s.put(jobtree.For("a").ItemRecord(0), jobtree.EncodeRecord(record))
+				time.Sleep(time.Second)
+			}
+		}
+		time.Sleep(4 * time.Second)
+		var page seen
+		page.take(of[JobFrame](t, p.news(), "job/a"))
+		past.mu.Lock()
+		require.Equal(t, 1, past.asks)
+		past.rows = []history.Execution{late}
+		past.mu.Unlock()
+		items := 0
+		for _, g := range page.Gaps {
+			if g.Item != nil {
+				items++
+			}
+		}
+		require.Equal(t, 1, items, "the gap that came while the history was read")
+		require.Len(t, page.Gaps, 2)
+		time.Sleep(30 * time.Second)
+		page.take(of[JobFrame](t, p.news(), "job/a"))
+		require.Empty(t, page.Gaps)
+		require.Len(t, page.spans, 4)
+		require.Equal(t, 2, past.asks)
 	})
 }
 

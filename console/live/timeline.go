@@ -26,7 +26,7 @@ type timeline struct {
 	// removed is the number of the last change with which a span went of which readers may think that it runs: frames have only
 	// what there is.
 	removed uint64
-	// filled tells up to when the history store was asked.
+	// filled tells up to when the history store has told what ran.
 	filled time.Time
 	size   int
 }

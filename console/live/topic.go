@@ -210,6 +210,9 @@ func (h *Hub) lineFrame(f *JobFrame, line *timeline, told *toldJob, after uint64
 	}
 	slices.SortStableFunc(f.Log, func(a, b Entry) int { return a.At.Compare(b.At) })
 	gaps := []Gap{}
+	if !line.filled.IsZero() && line.filled.Before(h.began) && h.began.After(horizon) {
+		gaps = append(gaps, Gap{From: line.filled.UTC(), To: h.began.UTC()})
+	}
 	for _, g := range h.gaps {
 		if g.To.After(line.filled) && g.To.After(horizon) {
 			gaps = append(gaps, g)
