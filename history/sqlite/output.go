@@ -37,7 +37,8 @@ func (s *Store) prepareOutputs(ctx context.Context) error {
 }
 
 // KeepOutput keeps the output of an execution, in place of what was kept of it before. Of the outputs of its item, it
-// keeps the newest only, as many as most says. A text of more than [history.MaxOutput] bytes is an error.
+// keeps those only that came last, as many as most says: by their times, an output would go at once where a clock was set
+// back. A text of more than [history.MaxOutput] bytes is an error.
 func (s *Store) KeepOutput(ctx context.Context, o history.Output, most int) error {
 	if len(o.Text) > history.MaxOutput {
 		return fmt.Errorf("keep output: it has %d bytes, want at most %d", len(o.Text), history.MaxOutput)
@@ -54,7 +55,7 @@ func (s *Store) KeepOutput(ctx context.Context, o history.Output, most int) erro
 		VALUES (?, ?, ?, ?, ?, ?, ?)`, o.ID, o.Job, o.Item, o.Token, o.Start.UnixMilli(), o.Bytes, o.Text)
 	if err == nil {
 		_, err = tx.ExecContext(ctx, `DELETE FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ? AND sharding_item = ? AND id NOT IN (
-			SELECT id FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ? AND sharding_item = ? ORDER BY start_time DESC, id DESC LIMIT ?)`,
+			SELECT id FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ? AND sharding_item = ? ORDER BY rowid DESC LIMIT ?)`, // what is put in place gets a new one
 			o.Job, o.Item, o.Job, o.Item, most)
 	}
 	if err == nil {
@@ -158,11 +159,11 @@ func (s *Store) outputsOf(ctx context.Context, ids []string, found map[string]in
 // OutputOverhead is what [Store.DeleteOutputsBeyond] counts of an output besides its text, in bytes.
 const OutputOverhead = 256
 
-// DeleteOutputsBeyond deletes the oldest outputs until all have at most size bytes together, and returns how many. Each
+// DeleteOutputsBeyond deletes the outputs that were kept first until all have at most size bytes together, and returns how many. Each
 // counts with its text and [OutputOverhead]. The file does not shrink: it uses again what was freed.
 func (s *Store) DeleteOutputsBeyond(ctx context.Context, size int64) (int64, error) {
 	result, err := s.db.ExecContext(ctx, `DELETE FROM ELASTICRON_OUTPUT_LOG WHERE id IN (SELECT id FROM (
-		SELECT id, SUM(octet_length(output) + ?) OVER (ORDER BY start_time DESC, id DESC) AS so_far FROM ELASTICRON_OUTPUT_LOG) WHERE so_far > ?)`,
+		SELECT id, SUM(octet_length(output) + ?) OVER (ORDER BY rowid DESC) AS so_far FROM ELASTICRON_OUTPUT_LOG) WHERE so_far > ?)`,
 		OutputOverhead, size)
 	if err != nil {
 		return 0, fmt.Errorf("delete outputs: %w", err)

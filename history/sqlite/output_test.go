@@ -103,6 +103,34 @@ func TestOutputsBeyondABound(t *testing.T) {
 	require.ErrorContains(t, err, "delete outputs")
 }
 
+// After a clock was set back, what comes is kept, and what was kept before goes.
+func TestOutputsOfAClockThatWasSetBack(t *testing.T) {
+	t.Parallel()
+	store := openStore(t)
+	keep := func(id string, start time.Time, most int) {
+		require.NoError(t, store.KeepOutput(t.Context(), history.Output{ID: id, Job: "orders", Start: start, Text: strings.Repeat("x", 1000)}, most))
+	}
+	kept := func() (ids []string) {
+		found, err := store.Outputs(t.Context(), history.OutputQuery{Job: "orders", Limit: 9})
+		require.NoError(t, err)
+		for _, o := range found {
+			ids = append(ids, o.ID)
+		}
+		return ids
+	}
+	keep("1", noon, 1)
+	keep("2", noon.Add(-time.Hour), 1)
+	require.Equal(t, []string{"2"}, kept())
+	keep("3", noon.Add(-2*time.Hour), 2)
+	keep("2", noon.Add(-time.Hour), 2) // once more, so it comes last
+	keep("4", noon.Add(-3*time.Hour), 2)
+	require.Equal(t, []string{"2", "4"}, kept())
+	deleted, err := store.DeleteOutputsBeyond(t.Context(), 1000+sqlite.OutputOverhead)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), deleted)
+	require.Equal(t, []string{"4"}, kept())
+}
+
 func TestListsOfOutputs(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
