@@ -9,11 +9,17 @@ import (
 
 // remote returns the address of whoever opened the connection.
 func remote(r *http.Request) netip.Addr {
-	if at, err := netip.ParseAddrPort(r.RemoteAddr); err == nil {
-		return at.Addr().Unmap()
-	}
-	address, _ := netip.ParseAddr(r.RemoteAddr)
+	address, _ := parseAddr(r.RemoteAddr)
 	return address
+}
+
+// parseAddr reads an address with or without a port, which some proxies forward, too.
+func parseAddr(text string) (netip.Addr, bool) {
+	if at, err := netip.ParseAddrPort(text); err == nil {
+		return at.Addr().Unmap(), true
+	}
+	address, err := netip.ParseAddr(text)
+	return address.Unmap(), err == nil
 }
 
 func (p *Proxy) trusts(a netip.Addr) bool {
@@ -28,11 +34,11 @@ func (p *Proxy) clientOf(r *http.Request) netip.Addr {
 		if !p.trusts(at) {
 			break
 		}
-		address, err := netip.ParseAddr(strings.TrimSpace(text))
-		if err != nil {
+		address, is := parseAddr(strings.TrimSpace(text))
+		if !is {
 			break
 		}
-		at = address.Unmap()
+		at = address
 	}
 	return at
 }
