@@ -106,6 +106,25 @@ func (b *backoff) succeeded(user string, from netip.Addr) {
 	}
 }
 
+// giveBack takes back the failure that wait counted at a time, for a try that came to nothing.
+func (b *backoff) giveBack(user string, from netip.Addr, at time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, rule := range keysOf(user, from) {
+		f := b.entries[key]
+		if f == nil {
+			continue
+		}
+		if f.count--; f.count <= 0 {
+			delete(b.entries, key)
+			continue
+		}
+		if f.count <= rule.free || f.last.Equal(at) { // no other try has to be waited for
+			f.until = time.Time{}
+		}
+	}
+}
+
 // makeRoom drops what is old and, if there is still too much, whatever was last heard of the longest ago.
 func (b *backoff) makeRoom(now time.Time) {
 	if len(b.entries) < mostFailures {

@@ -599,3 +599,39 @@ func FuzzCookie(f *testing.F) {
 		}
 	})
 }
+
+// A login that nobody had the time to check is no failure, whatever it says.
+func TestALoginThatIsNotChecked(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	for range hashingAtOnce {
+		s.guard.hasher.slots <- struct{}{}
+	}
+	form := url.Values{"name": {"anna"}, "password": {annasPassword}}
+	for range ofAddress.free + 2 {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		r := httptest.NewRequestWithContext(ctx, "POST", "/login", strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		w := httptest.NewRecorder()
+		s.handler.ServeHTTP(w, r)
+		require.Equal(t, http.StatusServiceUnavailable, w.Code)
+	}
+	for range hashingAtOnce {
+		<-s.guard.hasher.slots
+	}
+	require.Equal(t, http.StatusSeeOther, s.asks("POST", "/login", form).StatusCode)
+
+	b, from, now := newBackoff(), netip.MustParseAddr("192.0.2.1"), time.Now()
+	for i := range ofBoth.free + 1 {
+		require.Zero(t, b.wait("ben", from, now.Add(time.Duration(i))))
+	}
+	require.Positive(t, b.wait("ben", from, now.Add(time.Millisecond)))
+	for i := range 2 {
+		b.giveBack("ben", from, now.Add(time.Duration(i)))
+		require.Zero(t, b.wait("ben", from, now.Add(time.Millisecond)), "five failures are free")
+	}
+	require.Zero(t, b.wait("ben", from, now.Add(time.Minute)))
+	b.giveBack("ben", from, now)
+	require.Positive(t, b.wait("ben", from, now.Add(time.Minute)), "of two that are one too many, the later one makes wait")
+}

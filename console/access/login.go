@@ -108,7 +108,8 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 	u := g.users.current().users[name]
 	right, err := g.hasher.matches(ctx, password, u.password)
 	switch {
-	case err != nil:
+	case err != nil: // nobody has looked at the password
+		g.backoff.giveBack(name, from, now)
 		page.Problem = "Too many others log in at the moment. Try again."
 		g.page(w, r, http.StatusServiceUnavailable, page)
 	case !right:
