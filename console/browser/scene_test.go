@@ -35,6 +35,7 @@ type scene struct {
 	revision int
 	silent   bool // the stream is refused
 	mute     bool // who asks for the stream gets no answer
+	again    bool // what happened in a job comes a second time, with something new
 	away     bool // the registry does not answer the server
 	streams  map[chan struct{}]bool
 	role     string

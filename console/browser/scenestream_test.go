@@ -91,7 +91,15 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 		case topic == "jobs":
 			send(topic, s.window(asked.Window))
 		case isJob:
-			send(topic, s.jobFrame(name, now))
+			frame := s.jobFrame(name, now)
+			send(topic, frame)
+			s.mu.Lock()
+			again := s.again
+			s.mu.Unlock()
+			if happened, is := frame["log"].([]object); is && again {
+				happened = append(happened, object{"at": now, "kind": "leader", "to": second, "text": second + " leads"})
+				send(topic, object{"revision": 48212, "as_of": now, "total": frame["total"], "from": frame["from"], "log": happened})
+			}
 		}
 	}
 	beat := time.NewTicker(2 * time.Second)

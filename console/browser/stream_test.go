@@ -55,6 +55,17 @@ func TestWhoComesBack(t *testing.T) {
 	tab.lacks("#banner")
 }
 
+// Who was cut off in the middle of a batch gets its frames once more, and shows what happened once.
+func TestAFrameThatComesAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	s.set(&s.again, true)
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.sees("#log", second+" leads")
+	require.Equal(t, 6, value[int](tab, `document.querySelectorAll("#log li").length`))
+}
+
 // When the session ends, the page leads to the login, and from there back.
 func TestTheSessionEnds(t *testing.T) {
 	t.Parallel()

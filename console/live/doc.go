@@ -45,8 +45,9 @@
 // another stream, with other topics, may say what it has: since=<id> (in a body, the list "since") once for each topic, in
 // their order, empty for those that are new. A topic that nobody reads is kept for a minute for those who come back, and of
 // such topics the last 256. If a topic's frame is full, forget what you knew of the topic; else merge it:
-// rows by job, items by item, spans by (item, begin, instance); entries of the log are appended; gaps, instances and
-// next fires replace what was, where the frame has them.
+// rows by job, items by item, spans by (item, begin, instance); entries of the log are appended but for those that are there,
+// as who was cut off in the middle of a batch gets its frames again; gaps, instances and next fires replace what was, where
+// the frame has them.
 //
 // A reader for whom eight batches wait is cut off, and so is one to whom a write takes 5 s, or whose session has ended.
 // All readers of a topic get the same bytes.

@@ -95,7 +95,10 @@ export function job(): void {
       instances = f.instances;
       later();
     }
-    if (f.log) log = [...log, ...f.log].slice(-LINES);
+    for (const e of f.log ?? []) { // a frame comes again if the stream was cut behind it
+      if (!log.some((known) => known.at === e.at && known.kind === e.kind && known.item === e.item && known.text === e.text)) log.push(e);
+    }
+    log = log.slice(-LINES);
     draw();
   };
 
