@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"slices"
@@ -11,33 +12,34 @@ import (
 
 // back says what the way back to the source needs next.
 func (m *mover) back(s *scene) (deed, error) {
+	if err := cmp.Or(s.asSource(), s.asTarget()); err != nil {
+		return deed{}, err
+	}
 	switch s.there.State {
 	case "":
 		if s.here.State == Confirmed {
 			return deed{}, refusal{errors.New("its move was confirmed: move it the other way instead")}
 		}
 		return deed{}, refusal{errors.New("it is not being moved to this target")}
+	case Confirmed:
+		return deed{}, refusal{errors.New("it was moved from this target to another registry, which was confirmed: it is not being moved to this target")}
 	case Returned:
-		if s.target.enabled() {
-			return m.stop(s, Returning)
+		if !s.target.enabled() {
+			return deed{done: true}, nil
 		}
-		return deed{done: true}, nil
 	case Confirming:
 		return deed{}, refusal{errors.New("its move is being confirmed: finish that, and move it the other way instead")}
-	case Returning:
-		if s.target.enabled() { // again, by somebody who did not know
-			return m.stop(s, Returning)
-		}
-	default:
+	}
+	if err := s.elsewhere(); err != nil { // before anything is stopped that nobody would run then
+		return deed{}, err
+	}
+	if s.there.State != Returning || s.target.enabled() { // again, by somebody who did not know
 		return m.stop(s, Returning)
 	}
 	if s.here.promises(s.there.ID, Returned) {
 		p := s.there
-		p.State, p.Lost, p.Started = Returned, nil, false
+		p.State, p.Away, p.Lost, p.Started = Returned, true, nil, false
 		return deed{text: "note in the target that the job has returned", last: []guarded.Step{m.pledge(s.target.jobNodes, p)}}, nil
-	}
-	if s.here.State == drained && s.here.ID != s.there.ID {
-		return deed{}, refusal{errors.New("in the source: it is drained by another move")}
 	}
 	if s.target.busy() != nil || !m.settled(s, false) {
 		return deed{
@@ -60,7 +62,7 @@ func (m *mover) stop(s *scene, state MoveState) (deed, error) {
 		return deed{}, refusal{err}
 	}
 	p := s.there
-	p.State = state
+	p.State, p.Away = state, false
 	put, _ := s.target.put(s.target.state.Tree().Config(), text)
 	d := deed{text: "disable the job in the target", last: []guarded.Step{put, m.pledge(s.target.jobNodes, p)}}
 	if state == Prepared {

@@ -17,11 +17,12 @@ import (
 
 // forth says what the way to the target needs next.
 func (m *mover) forth(s *scene) (deed, error) {
+	if err := cmp.Or(s.asSource(), s.asTarget(), s.elsewhere()); err != nil {
+		return deed{}, err
+	}
 	switch {
 	case s.here.State == Confirmed && s.there.State == "":
 		return m.stayed(s)
-	case s.here.State == drained && s.here.ID != s.there.ID:
-		return deed{}, refusal{fmt.Errorf("in the source: it is drained by another move, of %s: this target knows nothing of it", s.here.When.Format(time.RFC3339))}
 	case s.there.State == Returning:
 		return deed{}, refusal{errors.New("it is being taken back: finish that first")}
 	case s.there.State == Prepared && s.target.enabled():

@@ -14,6 +14,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/migrate"
+	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 )
@@ -559,4 +560,153 @@ func TestConfirmedToAnotherTarget(t *testing.T) {
 		w.has(w.source, "/orders/config", newConfig)
 		require.Contains(w, w.goes(migrate.Move).Reason, "enabled again in the source")
 	})
+}
+
+// between is a world whose sides are given.
+func (w *world) between(source, target *memory.Registry) *world {
+	return &world{TB: w.TB, source: source, target: target}
+}
+
+// After the way back only the source may run the job: there operators disable and enable it, in the target they do not.
+func TestAJobThatHasReturnedIsEnabledInTheSourceAlone(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.has(w.source, "/orders/config", configOf(w, nil))
+		require.True(w, w.goes(migrate.Move).Done)
+		require.True(w, w.goes(migrate.Return).Done)
+		there, err := operate.New(w.target, operate.By("anna", "test"))
+		require.NoError(w, err)
+		before := w.nodes(w.target)
+		_, err = there.EnableJob(w.Context(), "orders", operate.Options{})
+		cause, refused := operate.IsRefused(err)
+		require.True(w, refused, err)
+		require.Equal(w, operate.CausePending, cause)
+		require.Equal(w, before, w.nodes(w.target))
+		here, err := operate.New(w.source, operate.By("anna", "test"))
+		require.NoError(w, err)
+		_, err = here.DisableJob(w.Context(), "orders", operate.Options{})
+		require.NoError(w, err)
+		_, err = here.EnableJob(w.Context(), "orders", operate.Options{})
+		require.NoError(w, err)
+	})
+}
+
+// Somebody confuses source and target. Nothing is written, in whatever state the move is.
+func TestSourceAndTargetConfused(t *testing.T) {
+	t.Parallel()
+	for name, ways := range map[string][]direction{
+		"moved":     {migrate.Move},
+		"returned":  {migrate.Move, migrate.Return},
+		"confirmed": {migrate.Move, migrate.Confirm},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(w *world) {
+				w.has(w.source, "/orders/config", configOf(w, nil))
+				for _, way := range ways {
+					require.True(w, w.goes(way).Done)
+				}
+				source, target := w.nodes(w.source), w.nodes(w.target)
+				swapped := w.between(w.target, w.source)
+				wrong := []direction{migrate.Return, migrate.Confirm, migrate.Move}
+				if name == "confirmed" {
+					wrong = wrong[:2] // and may be moved back
+				}
+				for _, way := range wrong {
+					report, err := way(w.Context(), swapped.source, swapped.target, applyMove)
+					require.NoError(w, err)
+					require.NotEmpty(w, report.Jobs[0].Reason)
+					require.Equal(w, source, w.nodes(w.source))
+					require.Equal(w, target, w.nodes(w.target))
+				}
+				if name == "confirmed" {
+					back := swapped.goes(migrate.Move)
+					require.True(w, back.Done, back.Reason)
+				}
+			})
+		})
+	}
+}
+
+// A registry is the source of a move while it is the target of another one, or the other way round. What it says of the first
+// stays, and so does who runs the job.
+func TestMovesOfOneJobInARow(t *testing.T) {
+	t.Parallel()
+	type step struct {
+		from, to int // of three registries
+		way      direction
+		want     string // why it is refused; empty if it is not
+	}
+	for name, test := range map[string]struct {
+		steps []step
+		cut   bool // the first step is cut short when the target is prepared
+	}{
+		"prepared": {cut: true, steps: []step{
+			{0, 1, migrate.Move, ""},
+			{1, 2, migrate.Move, "in the source: it is prepared by a move to there"},
+			{1, 2, migrate.Return, "in the source: it is prepared by a move to there"},
+			{0, 1, migrate.Return, ""},
+		}},
+		"moved": {steps: []step{
+			{0, 1, migrate.Move, ""},
+			{1, 2, migrate.Move, "in the source: it is moved by a move to there"},
+			{0, 1, migrate.Confirm, ""},
+			{1, 2, migrate.Move, ""},
+			{0, 1, migrate.Return, "in the target: it is drained by a move from there"},
+			{0, 1, migrate.Move, "in the target: it is drained by a move from there"},
+			{1, 2, migrate.Return, ""},
+			{0, 1, migrate.Return, "in the target: it has returned to there"},
+		}},
+		"returned": {steps: []step{
+			{0, 1, migrate.Move, ""},
+			{0, 1, migrate.Return, ""},
+			{1, 2, migrate.Move, "in the source: it has returned from there"},
+			{0, 2, migrate.Move, ""},
+		}},
+		"two targets": {cut: true, steps: []step{
+			{0, 1, migrate.Move, ""},
+			{0, 2, migrate.Move, ""},
+			{0, 1, migrate.Return, "in the source: it is drained by another move"},
+			{0, 1, migrate.Move, "in the source: it is drained by another move"},
+			{0, 2, migrate.Return, ""},
+			{0, 1, migrate.Return, ""},
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(w *world) {
+				sides := []*memory.Registry{w.source, w.target, newWorld(w.TB).target}
+				w.has(w.source, "/orders/config", configOf(w, nil))
+				for i, step := range test.steps {
+					pair := w.between(sides[step.from], sides[step.to])
+					if test.cut && i == 0 {
+						source, target := pair.watched(func(n int) error {
+							if n == 4 { // both sides were read, and the target is prepared
+								return errDead
+							}
+							return nil
+						}, nothing)
+						_, err := step.way(w.Context(), source, target, applyMove)
+						require.ErrorIs(w, err, errDead)
+						require.Contains(w, w.nodes(pair.target)["/orders/leader/move"], "prepared")
+						continue
+					}
+					before := make([]map[string]string, len(sides))
+					for n, side := range sides {
+						before[n] = w.nodes(side)
+					}
+					report, err := step.way(w.Context(), pair.source, pair.target, applyMove)
+					require.NoError(w, err)
+					if step.want == "" {
+						require.True(w, report.Complete(), "step %d: %s", i, report.Jobs[0].Reason)
+						continue
+					}
+					require.Contains(w, report.Jobs[0].Reason, step.want, "step %d", i)
+					for n, side := range sides {
+						require.Equal(w, before[n], w.nodes(side), "step %d, side %d", i, n)
+					}
+				}
+			})
+		})
+	}
 }

@@ -33,6 +33,8 @@ type pledge struct {
 	State MoveState `json:"state"`
 	Who   string    `json:"who,omitempty"`
 	When  time.Time `json:"when"`
+	// Away tells the target of a move that was taken back from its source: both are left with Returned.
+	Away bool `json:"away,omitempty"`
 
 	// What the source had before it was disabled.
 	Config  string             `json:"config,omitempty"`
@@ -75,13 +77,51 @@ func untouched(side string, t jobNodes) error {
 	switch {
 	case err != nil:
 		return err
-	case p.State == "" || p.State == Returned:
+	case p.State == "" || p.State == Returned && !p.Away:
 		return nil
+	case p.State == Returned:
+		return fmt.Errorf("%s it is disabled since a move to there was taken back at %s: move it there again", side, p.When.Format(time.RFC3339))
 	case p.State == Confirmed:
 		return fmt.Errorf("%s it is disabled since a move of %s, which was confirmed", side, p.When.Format(time.RFC3339))
 	default:
 		return fmt.Errorf("%s it is %s by a move of %s: move it on, or take it back", side, p.State, p.When.Format(time.RFC3339))
 	}
+}
+
+// asSource refuses a source that is the target of a move. What it says of that one is not overwritten: the registry from
+// which the job came may run it, or is to go on by it.
+func (s *scene) asSource() error {
+	switch p := s.here; {
+	case p.State == Returned && p.Away:
+		return refusal{fmt.Errorf("in the source: it has returned from there to the registry from which it came, at %s: move it from that one",
+			p.When.Format(time.RFC3339))}
+	case p.State == Prepared, p.State == Moved, p.State == Returning, p.State == Confirming:
+		return refusal{fmt.Errorf("in the source: it is %s by a move to there, of %s: complete and confirm that one first, or take it back",
+			p.State, p.When.Format(time.RFC3339))}
+	}
+	return nil
+}
+
+// asTarget refuses a target that is the source of a move: of another one, or of this one if the two were confused. After a move from there
+// that was confirmed, the job may come back.
+func (s *scene) asTarget() error {
+	switch p := s.there; {
+	case p.State == Returned && !p.Away:
+		return refusal{fmt.Errorf("in the target: it has returned to there at %s, and is not moved to there: are source and target confused?",
+			p.When.Format(time.RFC3339))}
+	case p.State == drained:
+		return refusal{fmt.Errorf("in the target: it is drained by a move from there, of %s: complete and confirm that one first, or take it back",
+			p.When.Format(time.RFC3339))}
+	}
+	return nil
+}
+
+// elsewhere refuses a source that another move has drained.
+func (s *scene) elsewhere() error {
+	if s.here.State == drained && s.here.ID != s.there.ID {
+		return refusal{fmt.Errorf("in the source: it is drained by another move, of %s: this target knows nothing of it", s.here.When.Format(time.RFC3339))}
+	}
+	return nil
 }
 
 // guard is the condition that a node is as it was read.

@@ -8,17 +8,18 @@ import (
 )
 
 // migrating refuses to have a job run that elasticron migrate keeps from running, because it runs in another registry, or
-// is about to. Enabling a server does the same where Java instances go by servers alone. The decision then relies on how far that is. Force consents, for a move that nobody goes on with.
+// is about to. Enabling a server does the same where Java instances go by servers alone. The decision then relies on how far
+// that is. Force consents, for a move that nobody goes on with.
 func (w *world) migrating(d *decision) *Refusal {
 	_, r := w.move(d)
 	return w.consented(d, r, "it may run in two registries at once")
 }
 
 // removable refuses to remove a job in the middle of such a move, which goes on and back by what is stored here. Where it
-// was moved away for good, it is to be removed.
+// was moved away for good, or has gone back, it may be removed.
 func (w *world) removable(d *decision) *Refusal {
 	state, r := w.move(d)
-	if state == jobtree.MoveConfirmed {
+	if state == jobtree.MoveConfirmed || state == jobtree.MoveReturned {
 		return nil
 	}
 	return w.consented(d, r, "its move to another registry can be neither completed nor taken back")
@@ -57,6 +58,8 @@ func (w *world) move(d *decision) (state string, r *Refusal) {
 			"it is being taken back since %s to the registry from which it came", since(mark))
 	case mark.State == jobtree.MoveConfirmed:
 		r = refuse(CausePending, "operate it there, and remove it here", "it was moved to another registry, which was confirmed at %s", since(mark))
+	case mark.State == jobtree.MoveReturned && mark.Away:
+		r = refuse(CausePending, "operate it there; elasticron migrate move brings it here again", "it has returned at %s to the registry from which it came", since(mark))
 	case mark.State == jobtree.MoveMoved, mark.State == jobtree.MoveConfirming, mark.State == jobtree.MoveReturned, mark.State == "":
 	default:
 		r = refuse(CauseNewer, "use the version of elasticron migrate that moves it",

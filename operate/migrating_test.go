@@ -12,6 +12,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
+// away is the state of the registry from which a move was taken back, with the member of the mark that says so.
+const away = jobtree.MoveReturned + `","away":true,"x":"`
+
 // A job that is disabled because it moves is not enabled, where it would run in two registries. The refusal says with
 // which command the move goes on or back.
 func TestAJobThatIsBeingMigratedIsNotEnabled(t *testing.T) {
@@ -27,6 +30,7 @@ func TestAJobThatIsBeingMigratedIsNotEnabled(t *testing.T) {
 		jobtree.MoveMoved:      {},
 		jobtree.MoveConfirming: {},
 		jobtree.MoveReturned:   {},
+		away:                   {operate.CausePending, []string{"returned at 2026-02-03T04:05:06Z", "elasticron migrate move"}},
 		"postponed":            {operate.CauseNewer, []string{"postponed", "not known to this version"}},
 	} {
 		t.Run(state, func(t *testing.T) {
@@ -82,7 +86,7 @@ func TestWhatElseWouldHaveAMigratingJobRun(t *testing.T) {
 func TestAMigratingJobIsNotStoredAsOneThatRuns(t *testing.T) {
 	t.Parallel()
 	for state, refused := range map[string]bool{
-		jobtree.MoveDrained: true, jobtree.MovePrepared: true, jobtree.MoveReturning: true, jobtree.MoveConfirmed: true, "postponed": true,
+		jobtree.MoveDrained: true, jobtree.MovePrepared: true, jobtree.MoveReturning: true, jobtree.MoveConfirmed: true, away: true, "postponed": true,
 		jobtree.MoveMoved: false, jobtree.MoveConfirming: false, jobtree.MoveReturned: false,
 	} {
 		for name, row := range map[string]struct {
@@ -163,7 +167,7 @@ func TestAJobIsNotRemovedInTheMiddleOfItsMove(t *testing.T) {
 	t.Parallel()
 	for state, refused := range map[string]bool{
 		jobtree.MoveDrained: true, jobtree.MovePrepared: true, jobtree.MoveReturning: true, "postponed": true,
-		jobtree.MoveConfirmed: false, jobtree.MoveMoved: false, jobtree.MoveConfirming: false, jobtree.MoveReturned: false,
+		jobtree.MoveConfirmed: false, jobtree.MoveMoved: false, jobtree.MoveConfirming: false, jobtree.MoveReturned: false, away: false,
 	} {
 		t.Run(state, func(t *testing.T) {
 			t.Parallel()

@@ -21,7 +21,7 @@ const (
 	MoveDrained    = "drained"    // it is disabled here, and may run where it goes
 	MoveMoved      = "moved"      // it runs here
 	MoveReturning  = "returning"  // it is disabled here, and is to run again where it came from
-	MoveReturned   = "returned"   // it runs again where it came from
+	MoveReturned   = "returned"   // it runs again where it came from: here, or elsewhere if the mark says away
 	MoveConfirming = "confirming" // it runs here, and the registry that it left does not know yet that there is no way back
 	MoveConfirmed  = "confirmed"  // there is no way back
 )
@@ -31,6 +31,7 @@ type MoveMark struct {
 	ID    string    `json:"id"`
 	State string    `json:"state"`
 	When  time.Time `json:"when"`
+	Away  bool      `json:"away"` // returned from here, and not to here
 }
 
 // DecodeMove reads the node of [Tree.Move]. The zero mark is that of a node that is not there. The error does not quote the
