@@ -56,8 +56,8 @@ type Moved struct {
 // as long as ctx lasts. If ctx ends or the process dies, call it again to go on, from anywhere; until the job is closed,
 // an operator can enable it instead to call the move off.
 //
-// Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry or
-// removed, something of it cannot be read, or to has a job of this name; [ErrCalledOff]; [ErrInvalidOption]; the cause of
+// Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry, by
+// elasticron migrate too, or removed, something of it cannot be read, or to has a job of this name; [ErrCalledOff]; [ErrInvalidOption]; the cause of
 // ctx; and those of [Directory.Find] and of the registries.
 func (d *Directory) Move(ctx context.Context, job, to string, opts MoveOptions) (Moved, error) {
 	r := Moved{Job: job, To: to}
@@ -229,7 +229,7 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 			began = !again
 			continue
 		}
-		closed, err := m.shut(ctx, config.Revision)
+		closed, err := m.shut(ctx, config.Revision, shown.Get(m.tree.Move()).Revision)
 		if err != nil || closed {
 			return err
 		}
@@ -255,7 +255,27 @@ func (m *mover) movable(shown registry.Snapshot) (*jobtree.State, jobtree.Operat
 	if operated.Removing != "" {
 		return nil, operated, refused("it is being removed: complete that, or enable the job to call it off")
 	}
+	if err := m.migrates(shown.Get(m.tree.Move())); err != nil {
+		return nil, operated, err
+	}
 	return st, operated, nil
+}
+
+// migrates refuses a job that elasticron migrate moves, or has moved away: what it keeps of that in the job's tree does not
+// go with the job, and without it both registries of that move would run the job.
+func (m *mover) migrates(n registry.Node) error {
+	mark, err := jobtree.DecodeMove(n)
+	switch {
+	case err != nil:
+		return refused("how far its move by elasticron migrate is cannot be read: %v", err)
+	case mark.State == "", mark.State == jobtree.MoveReturned && !mark.Away:
+		return nil
+	case mark.State == jobtree.MoveReturned:
+		return refused("elasticron migrate has taken it back, at %s: it does not run here", mark.When.Format(time.RFC3339))
+	case mark.State == jobtree.MoveConfirmed:
+		return refused("elasticron migrate has moved it elsewhere, which was confirmed at %s: it does not run here", mark.When.Format(time.RFC3339))
+	}
+	return refused("elasticron migrate moves it, and it is %q since %s: complete and confirm that, or take it back", mark.State, mark.When.Format(time.RFC3339))
 }
 
 func (m *mover) foretell(st *jobtree.State) {
@@ -287,6 +307,7 @@ func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtre
 		If: []registry.Condition{
 			registry.Unchanged(m.tree.Config(), st.Config.Revision),
 			registry.Unchanged(m.tree.Operated(), shown.Get(m.tree.Operated()).Revision),
+			registry.Unchanged(m.tree.Move(), shown.Get(m.tree.Move()).Revision),
 		},
 		Then: []registry.Write{
 			registry.Put(m.tree.Config(), text),
@@ -296,8 +317,8 @@ func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtre
 }
 
 // shut waits until nothing of the stopped job runs and its owners have had time to note what they missed, and closes it. It
-// answers false if the configuration is not that of revision any more.
-func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bool, err error) {
+// answers false if the configuration is not that of revision any more, or the mark of elasticron migrate not that of migrated.
+func (m *mover) shut(ctx context.Context, revision, migrated registry.Revision) (closed bool, err error) {
 	view, err := m.from.View(ctx, m.tree.Root())
 	if err != nil {
 		return false, away(ctx, m.r.From, err)
@@ -353,6 +374,7 @@ func (m *mover) shut(ctx context.Context, revision registry.Revision) (closed bo
 			If: []registry.Condition{
 				registry.Unchanged(m.tree.Config(), revision),
 				registry.Unchanged(m.tree.Operated(), shown.Get(m.tree.Operated()).Revision),
+				registry.Unchanged(m.tree.Move(), migrated),
 			},
 			Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{
 				Home: m.r.To, Move: operated.Moving.Move, Since: operated.Moving.Since, Config: text,

@@ -511,6 +511,69 @@ func TestNobodyWaitsForTheFiresOfYears(t *testing.T) {
 	})
 }
 
+// marks has a registry say how far elasticron migrate is with the job.
+func (w *world) marks(name, mark string) {
+	w.t.Helper()
+	_, err := w.handles[name].Commit(w.t.Context(), registry.Txn{Then: []registry.Write{registry.Put(orders.Move(), mark)}})
+	require.NoError(w.t, err)
+}
+
+// A job that elasticron migrate moves, or has moved away, stays where it is: what that keeps in its tree would not go with it.
+func TestAJobThatIsMigratedDoesNotMove(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for mark, text := range map[string]string{
+			`{"id":"M","state":"prepared"}`:             "complete and confirm that",
+			`{"id":"M","state":"drained"}`:              "complete and confirm that",
+			`{"id":"M","state":"moved"}`:                "complete and confirm that",
+			`{"id":"M","state":"returning"}`:            "complete and confirm that",
+			`{"id":"M","state":"confirming"}`:           "complete and confirm that",
+			`{"id":"M","state":"postponed"}`:            "complete and confirm that",
+			`{"id":"M","state":"confirmed"}`:            "does not run here",
+			`{"id":"M","state":"returned","away":true}`: "does not run here",
+			`{"id":"M","state":"returned"}`:             "",
+			"?":                                         "cannot be read",
+		} {
+			w := newWorld(t)
+			w.store("a")
+			w.marks("a", mark)
+			before := fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir"))
+			_, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
+			if text == "" {
+				require.NoError(t, err, mark)
+				w.livesOnlyIn("b")
+				continue
+			}
+			require.ErrorIs(t, err, home.ErrRefused, mark)
+			require.ErrorContains(t, err, text, mark)
+			require.Equal(t, before, fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir")), mark)
+		}
+	})
+}
+
+// elasticron migrate begins just before the job is stopped, or closed: that is noticed, and the mark stays.
+func TestAJobIsMigratedWhileItMoves(t *testing.T) {
+	t.Parallel()
+	for commit := 1; commit <= 2; commit++ {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.store("a")
+			n := 0
+			d := w.directory(func(_ string, _ registry.Txn, do func() error) error {
+				if n++; n == commit {
+					w.marks("a", `{"id":"M","state":"prepared"}`)
+				}
+				return do()
+			})
+			_, err := d.Move(t.Context(), "orders", "b", home.MoveOptions{})
+			require.ErrorIs(t, err, home.ErrRefused)
+			require.Contains(t, w.nodes("a"), orders.Move())
+			require.Contains(t, w.nodes("a"), orders.ItemRecord(0))
+			require.Empty(t, w.nodes("b"))
+		})
+	}
+}
+
 func TestMovesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
