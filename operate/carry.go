@@ -27,6 +27,26 @@ type deed struct {
 	// was tells of an operation of the same id and verb whether it was this very one. nil: it was, if the targets are
 	// the same. If it was not, this one takes its place: it goes on where that one came to.
 	was func(op jobtree.Operation) bool
+	// asked are the first of the fires that are asked for one after the other under one id, and their items, in words. An
+	// operation that was asked for other items, or for none as early, is not gone on with.
+	asked span
+}
+
+// span is what a backfill was asked for.
+type span struct {
+	first time.Time // zero: nothing is known of it
+	items string    // empty are all
+}
+
+// spanOf returns what an operation that was done was asked for.
+func spanOf(op jobtree.Operation) span {
+	first, _ := time.Parse(time.RFC3339Nano, op.First)
+	return span{first: first, items: op.Items}
+}
+
+// within tells whether all that is asked for belongs to an operation that was asked for by.
+func (s span) within(by span) bool {
+	return by.first.IsZero() || !s.first.Before(by.first) && s.items == by.items
 }
 
 // decision is what a deed comes to in one state of the job.
@@ -102,7 +122,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		if opts.DryRun {
 			return r, nil
 		}
-		r.Revision, err = o.store.Commit(ctx, o.transaction(w, dec, r, opts.Reason))
+		r.Revision, err = o.store.Commit(ctx, o.transaction(w, dec, d.asked, r, opts.Reason))
 		switch conflict := (*registry.ConflictError)(nil); {
 		case err == nil:
 			o.report(ctx, r, opts.Reason)
@@ -151,7 +171,7 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 	op, is := w.operated.Value.Find(id)
 	switch {
 	case !is:
-	case op.Verb != string(d.verb) || d.was == nil && op.Target != d.target:
+	case op.Verb != string(d.verb) || d.was == nil && op.Target != d.target, !d.asked.within(spanOf(op)):
 		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done: %s, %s",
 			id, name(Verb(op.Verb), d.job, op.Target), credit(op))
 	case d.was == nil || d.was(op):
@@ -200,16 +220,23 @@ func (w *world) readable() error {
 }
 
 // transaction is T9: what the decision writes, and the operation, written down with it.
-func (o *Operator) transaction(w *world, d decision, r Result, reason string) registry.Txn {
+func (o *Operator) transaction(w *world, d decision, asked span, r Result, reason string) registry.Txn {
 	operated := w.operated.Value
 	if d.note != nil {
 		d.note(&operated)
 	}
+	if earlier, is := operated.Find(r.ID); is && !spanOf(earlier).first.IsZero() {
+		asked = spanOf(earlier)
+	}
 	operated.Operations = slices.DeleteFunc(slices.Clone(operated.Operations), func(op jobtree.Operation) bool { return op.ID == r.ID })
-	operated = operated.With(jobtree.Operation{
+	op := jobtree.Operation{
 		ID: r.ID, Verb: string(r.Verb), Target: r.Target, Who: o.who, How: o.how, When: r.When,
 		Reason: reason, Changed: summary(r.Changes), Before: d.before, After: cmp.Or(w.operated.Revision, w.snapshot.Get(w.tree.Config()).Created),
-	})
+	}
+	if !asked.first.IsZero() {
+		op.First, op.Items = asked.first.UTC().Format(time.RFC3339Nano), asked.items
+	}
+	operated = operated.With(op)
 	txn := registry.Txn{
 		If:   []registry.Condition{w.asRead(w.tree.Config()), w.asRead(w.tree.Operated())},
 		Then: append(slices.Clone(d.write), registry.Put(w.tree.Operated(), jobtree.EncodeOperated(operated))),

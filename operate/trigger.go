@@ -362,7 +362,8 @@ const MaxBackfill = 1_000
 // Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
 // and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
 // item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
-// says how far it has come: called again with its id, it leaves out the fires up to there. An item of theirs that
+// says how far it has come: called again with its id, it leaves out the fires up to there. With other items or an earlier
+// fire it is another backfill, and refused. An item of theirs that
 // failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
 //
 // It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
@@ -379,9 +380,14 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	r.Since = cmp.Or(opts.Since, checked.State)
 	var before error   // of a fire of an earlier call
 	var came time.Time // how far earlier calls had come, as far as is known
+	asked := span{first: r.Left[0]}
+	if len(t.Items) > 0 {
+		asked.items = itemList(slices.Sorted(slices.Values(t.Items)))
+	}
 	for len(r.Left) > 0 {
 		t.Fire, t.Replace = r.Left[0], false
 		d := triggerDeed(VerbBackfill, job, t)
+		d.asked = asked
 		if !t.Fire.After(came) { // it was asked for before, so it is not decided anew
 			d.decide = func(*world) (decision, error) {
 				return decision{}, refuse(CauseOvertaken, "look at what ran since, and ask for the other fires with another id", "the %s was asked for before, and the job does not know the id %q any more", d.target, r.ID)

@@ -640,3 +640,33 @@ func TestABackfillThatWasReplaced(t *testing.T) {
 		})
 	}
 }
+
+// An id is that of one backfill: with an earlier fire or other items it is not gone on with, which would say of them that
+// they have run.
+func TestTheIDOfAnotherBackfill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(succeed)
+		night := operate.Options{ID: "night"}
+		fires, items := everyFive(6), []int{0, 1}
+		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, fires[2:4], operate.Trigger{Items: items}, night)))
+		for i, row := range []struct {
+			fires []time.Time
+			items []int
+		}{
+			{fires[:2], items}, {fires[:4], items}, {fires[1:], items}, {fires[2:4], nil}, {fires[2:4], []int{1}},
+		} {
+			for _, dry := range []bool{true, false} {
+				r, err := g.op.Backfill(t.Context(), theJob, row.fires, operate.Trigger{Items: row.items}, operate.Options{ID: "night", DryRun: dry})
+				g.refused(operate.CauseUsed, err)
+				require.Len(t, r.Left, len(row.fires), "row %d", i)
+			}
+		}
+		require.Len(t, ran(), 2)
+		slices.Reverse(items)
+		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, fires[3:5], operate.Trigger{Items: items}, night)), "with what is left")
+		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, fires[2:6], operate.Trigger{Items: items}, night)), "with all of it, and more")
+		require.Equal(t, fires[2:6], ran())
+	})
+}

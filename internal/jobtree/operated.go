@@ -71,6 +71,8 @@ type Operation struct {
 	// After is the revision of the node that the operation was written over, or at which the job was made if there was none: all
 	// earlier operations are not later than that. 0 if that is not known.
 	After registry.Revision
+	// First is the first fire of a backfill, and Items are those that it was asked for, in words; empty are all.
+	First, Items string
 	// Unknown are members that this version does not know, as they stood. They are kept.
 	Unknown string
 }
@@ -188,6 +190,8 @@ func (op *Operation) write(w *writer) {
 	w.string("before", op.Before)
 	w.flag("cut", op.Cut)
 	w.count("after", int64(op.After))
+	w.string("first", op.First)
+	w.string("items", op.Items)
 	w.members(op.Unknown)
 }
 
@@ -303,6 +307,10 @@ func (op *Operation) read(r *reader, o object) {
 			op.Cut = r.flag(m)
 		case "after":
 			op.After = registry.Revision(r.count(m))
+		case "first":
+			op.First = r.text(m)
+		case "items":
+			op.Items = r.text(m)
 		default:
 			unknown = append(unknown, m.text)
 		}
