@@ -112,6 +112,47 @@ func TestWhatYAMLMayLookLike(t *testing.T) {
 	}
 }
 
+// A text stays as it stands in the file, also where YAML takes it for a number or a time. Numbers and times do not.
+func TestTextsInYAMLStayAsTheyStand(t *testing.T) {
+	t.Parallel()
+	of := func(members string) (job.Config, error) {
+		file, err := seed.ParseYAML([]byte("a: {config: {cron: '0 0 * * * ?', shardingTotalCount: 2, " + members + "}}"))
+		if err != nil {
+			return job.Config{}, err
+		}
+		return jobtree.DecodeConfig(registry.Node{Value: contents(t, file)["/a/config"]})
+	}
+	for written, want := range map[string]string{
+		"007": "007", "0010": "0010", "0x1F": "0x1F", "1_000": "1_000", "00420815": "00420815", "2026-03-01": "2026-03-01", "1.10": "1.10",
+		"1e3": "1e3", ".inf": ".inf", "-5": "-5", "2026-03-01 10:00:00": "2026-03-01 10:00:00", "'007'": "007", `"1.10"`: "1.10", "0o17": "0o17",
+	} {
+		for member, field := range map[string]func(job.Config) string{
+			"jobParameter: ":      func(c job.Config) string { return c.JobParameter },
+			"description: ":       func(c job.Config) string { return c.Description },
+			"<<: {description: ":  func(c job.Config) string { return c.Description },
+			"<<: [{description: ": func(c job.Config) string { return c.Description },
+			"jobParameter: &x ":   func(c job.Config) string { return c.JobParameter },
+		} {
+			text := member + written + map[string]string{"<<: {": "}", "<<: [": "}]"}[member[:5]]
+			c, err := of(text)
+			require.NoError(t, err, text)
+			require.Equal(t, want, field(c), text)
+		}
+	}
+	c, err := of("jobParameter: &x 007, description: *x, failoverLimit: 0x2, startTime: 2026-03-01, retries: 1_0")
+	require.NoError(t, err)
+	require.Equal(t, "007", c.Description)
+	require.Equal(t, 2, c.FailoverLimit)
+	require.Equal(t, 10, c.Retries)
+	require.Equal(t, time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), c.StartTime)
+	for _, refused := range []string{"description: true", "description: [007]", "jobType: 007"} {
+		_, err := of(refused)
+		require.Error(t, err, refused)
+	}
+	_, err = seed.ParseYAML([]byte("a: {config: &a {<<: *a, cron: x}}"))
+	require.ErrorContains(t, err, "contains itself")
+}
+
 func TestPropertiesAreReadAsJavaDoes(t *testing.T) {
 	t.Parallel()
 	want := job.Config{Name: "a", Cron: "0 0 * * * ?", ShardingTotalCount: 2}

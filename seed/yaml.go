@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -122,7 +123,7 @@ func (r *yamlReader) fault(n *yaml.Node, err error) {
 // configText returns the JSON of a config that is written as a mapping.
 func configText(name string, n *yaml.Node) (string, error) {
 	var members map[string]any
-	if err := n.Decode(&members); err != nil {
+	if err := make(asTexts).of(n).Decode(&members); err != nil {
 		return "", err
 	}
 	all := defaults(name, members["jobType"] != string(job.TypeScript))
@@ -137,4 +138,50 @@ func configText(name string, n *yaml.Node) (string, error) {
 		err = fmt.Errorf("a config has no member such as %s", c.Unknown)
 	}
 	return string(text), err
+}
+
+// asTexts has in a config the members that are texts as they stand: YAML takes 007 for the number 7, and 2026-03-01 for a
+// time. It has what was made of a mapping already, as one may be merged into many, or into itself, which the decoder refuses.
+type asTexts map[*yaml.Node]*yaml.Node
+
+// of returns a mapping, or what is merged into one: an alias or a list.
+func (t asTexts) of(n *yaml.Node) *yaml.Node {
+	if made, is := t[n]; is {
+		return made
+	}
+	made := *n
+	t[n] = &made
+	switch n.Kind {
+	case yaml.AliasNode:
+		made.Alias = t.of(n.Alias)
+	case yaml.SequenceNode:
+		made.Content = slices.Clone(n.Content)
+		for i, each := range n.Content {
+			made.Content[i] = t.of(each)
+		}
+	case yaml.MappingNode:
+		made.Content = slices.Clone(n.Content)
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			switch name := n.Content[i]; {
+			case name.ShortTag() == "!!merge":
+				made.Content[i+1] = t.of(n.Content[i+1])
+			case jobtree.TextMember(name.Value):
+				made.Content[i+1] = asText(n.Content[i+1])
+			}
+		}
+	}
+	return &made
+}
+
+// asText returns a value as it stands if it is a number or a time without quotes.
+func asText(n *yaml.Node) *yaml.Node {
+	value := n
+	if n.Kind == yaml.AliasNode {
+		value = n.Alias
+	}
+	switch tag := value.ShortTag(); {
+	case value.Kind != yaml.ScalarNode, value.Style != 0, tag != "!!int" && tag != "!!float" && tag != "!!timestamp":
+		return n
+	}
+	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: value.Value, Line: value.Line, Column: value.Column}
 }

@@ -121,6 +121,16 @@ func memberNamed(name string) (*configField, bool) {
 	return nil, false
 }
 
+// TextMember tells whether a member of a config is a text of any form, and not a number, a time, a word or settings.
+func TextMember(name string) bool {
+	f, known := memberNamed(name)
+	if !known {
+		return false
+	}
+	_, is := f.of(&storedConfig{}).(text)
+	return is
+}
+
 // storedConfig is a configuration with what is stored in more members than it has fields.
 type storedConfig struct {
 	job.Config
