@@ -249,6 +249,9 @@ func setItem(w *world, item int, disable bool) (decision, error) {
 	path := w.tree.ItemDisabled(item)
 	is := item >= 0 && w.snapshot.Get(path).Exists()
 	// An item that is surplus by now may be enabled, lest its mark stays for ever.
+	if is && disable {
+		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableItem, itemTarget(item)))
+	}
 	if item < 0 || item >= job.MaxShardingTotalCount || item >= max(w.total(), w.state.Config.Value.ShardingTotalCount) && (disable || !is) {
 		return decision{}, refuse(CauseUnknownTarget, "", "the job has the items 0 to %d", w.total()-1)
 	}
@@ -257,8 +260,6 @@ func setItem(w *world, item int, disable bool) (decision, error) {
 		plan:    Plan{Changes: []Change{{What: itemTarget(item), Before: enabledWord(is), After: enabledWord(disable)}}},
 	}
 	switch {
-	case is == disable && disable:
-		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableItem, itemTarget(item)))
 	case is == disable:
 		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(VerbEnableItem, itemTarget(item)))
 	case disable:

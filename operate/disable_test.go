@@ -51,6 +51,7 @@ func TestItemsThatThereAreNot(t *testing.T) {
 		g.refused(operate.CauseInvalid, errOf(g.op.DisableItem(t.Context(), name, 0, silent())))
 	}
 	g.do(registry.Put(nodes.ItemDisabled(7), ""))
+	g.refused(operate.CauseAlready, errOf(g.op.DisableItem(t.Context(), theJob, 7, silent()))) // as a file wants it that was exported
 	require.NoError(t, errOf(g.op.EnableItem(t.Context(), theJob, 7, silent())), "what is left of a surplus item may go")
 }
 
