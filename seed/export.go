@@ -23,16 +23,21 @@ import (
 // said of its job. The error joins one fault for each such job; the text holds all others. Without any job the text
 // is empty.
 func Export(nodes []registry.Node) (text []byte, err error) {
-	jobs := make(map[string][]registry.Node)
+	jobs, oneByOne := make(map[string][]registry.Node), make(map[string][]string)
 	for _, n := range nodes {
 		name, known := jobtree.Parse(n.Path)
+		if known && name.Kind == jobtree.KindOperated {
+			if operated, err := jobtree.DecodeOperated(n); err == nil { // else each server is as it is
+				oneByOne[name.Job] = operated.DisabledServers
+			}
+		}
 		if known && (name.Kind == jobtree.KindConfig || name.Kind == jobtree.KindServer || name.Kind == jobtree.KindItemDisabled) {
 			jobs[name.Job] = append(jobs[name.Job], n)
 		}
 	}
 	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
-		one, err := exportJob(name, jobs[name])
+		one, err := exportJob(name, jobs[name], oneByOne[name])
 		if err != nil {
 			faults = append(faults, fmt.Errorf("job %s is left out: %w", name, err))
 			continue
@@ -43,8 +48,9 @@ func Export(nodes []registry.Node) (text []byte, err error) {
 }
 
 // exportJob tries forms of the configuration from the one that reads best to the one that holds every byte, and takes
-// the first that is read back as it was.
-func exportJob(name string, nodes []registry.Node) ([]byte, error) {
+// the first that is read back as it was. oneByOne are the servers that were disabled before the job was, if beside Java
+// instances that has disabled all of them; else it is nil.
+func exportJob(name string, nodes []registry.Node, oneByOne []string) ([]byte, error) {
 	slices.SortFunc(nodes, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
 	i := slices.IndexFunc(nodes, func(n registry.Node) bool { return n.Path == jobtree.For(name).Config() })
 	if i < 0 {
@@ -54,6 +60,14 @@ func exportJob(name string, nodes []registry.Node) ([]byte, error) {
 		return nil, err
 	}
 	disabled := startsDisabled(nodes[i])
+	if disabled && oneByOne != nil { // the configuration says it of the others
+		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
+			at, _ := jobtree.Parse(n.Path)
+			is, _ := jobtree.DecodeServer(n)
+			return at.Kind == jobtree.KindServer && is && !slices.Contains(oneByOne, at.Key)
+		})
+		i = slices.IndexFunc(nodes, func(n registry.Node) bool { return n.Path == jobtree.For(name).Config() })
+	}
 	var why error
 	for _, form := range []func(registry.Node, string) (*yaml.Node, error){shortForm, longForm, storedForm} {
 		config, err := form(nodes[i], name)

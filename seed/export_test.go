@@ -153,3 +153,25 @@ func TestExportAndBack(t *testing.T) {
 		require.Equal(t, values, got)
 	})
 }
+
+// Beside Java, a job that is disabled has all its servers disabled. The file has those that were disabled one by one.
+func TestServersOfAJobThatIsDisabledBesideJava(t *testing.T) {
+	t.Parallel()
+	c := job.Config{Name: "a", Cron: "@daily", ShardingTotalCount: 2, Disabled: true}
+	values := map[string]string{
+		"/a/config": encode(t, c), "/a/servers/10.0.0.1": "DISABLED", "/a/servers/10.0.0.2": "DISABLED", "/a/servers/10.0.0.3": "",
+		"/a/operated": jobtree.EncodeOperated(jobtree.Operated{DisabledServers: []string{"10.0.0.2"}}),
+	}
+	text, err := seed.Export(nodesOf(values))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "10.0.0.2: DISABLED")
+	require.NotContains(t, string(text), "10.0.0.1")
+	values["/a/operated"] = jobtree.EncodeOperated(jobtree.Operated{DisabledServers: []string{}})
+	text, err = seed.Export(nodesOf(values))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "DISABLED")
+	delete(values, "/a/operated")
+	text, err = seed.Export(nodesOf(values))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "10.0.0.1: DISABLED")
+}
