@@ -37,8 +37,10 @@ type keeping struct {
 	err   error // why nothing was kept, and nothing is removed
 	file  string
 	nodes map[string][]registry.Node
-	did   bool  // something was removed, or may have been
-	late  error // why the file is not as the jobs were at last
+	read  map[string]string // the configurations as they were found, by job
+	out   []string          // jobs that apply cannot store again
+	did   bool              // something was removed, or may have been
+	late  error             // why the file is not as the jobs were at last
 }
 
 // removes returns what removes a job after it was kept.
@@ -75,7 +77,7 @@ func (k *keeping) begin(ctx context.Context) error {
 	if k.begun || k.to == keepNothing {
 		return k.err
 	}
-	k.begun, k.nodes = true, make(map[string][]registry.Node)
+	k.begun, k.nodes, k.read = true, make(map[string][]registry.Node), make(map[string]string)
 	k.err = k.keep(ctx)
 	return k.err
 }
@@ -89,7 +91,10 @@ func (k *keeping) keep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		k.nodes[job] = nodes
+		if i := configIn(nodes, job); i >= 0 {
+			k.read[job] = nodes[i].Value
+		}
+		k.nodes[job] = beforeRemoval(job, nodes)
 	}
 	text := k.text()
 	switch {
@@ -135,19 +140,64 @@ func (k *keeping) create(name, text string) error {
 // text is the file. What seed cannot read stands in it as a comment.
 func (k *keeping) text() string {
 	var all strings.Builder
+	k.out = nil
 	for _, job := range k.jobs {
 		nodes := k.nodes[job]
 		text, err := seed.Export(nodes)
-		i := slices.IndexFunc(nodes, func(n registry.Node) bool { return n.Path == jobtree.For(job).Config() })
-		if err != nil && i >= 0 {
-			_, _ = fmt.Fprintf(&all, "# %s\n# Its configuration was:\n# %s\n", oneLine(err.Error()), oneLine(nodes[i].Value))
+		if err != nil {
+			k.out = append(k.out, job)
+		}
+		if i := configIn(nodes, job); err != nil && i >= 0 {
+			text := strings.NewReplacer("\r\n", "\n# ", "\r", "\n# ", "\n", "\n# ").Replace(nodes[i].Value)
+			_, _ = fmt.Fprintf(&all, "# %s\n# Its configuration was:\n# %s\n", oneLine(err.Error()), text)
 		}
 		all.Write(text)
 	}
 	if all.Len() == 0 {
 		return ""
 	}
-	return fmt.Sprintf("# Removed at %s. elasticron apply -f <this file> stores it again.\n", k.v.program.now().UTC().Format(time.RFC3339)) + all.String()
+	but := ""
+	if len(k.out) > 0 {
+		but = ", but for what is in comments"
+	}
+	return fmt.Sprintf("# Removed at %s. elasticron apply -f <this file> stores it again%s.\n", k.v.program.now().UTC().Format(time.RFC3339), but) + all.String()
+}
+
+// configIn returns where among nodes the configuration of a job is; -1 = it is not.
+func configIn(nodes []registry.Node, job string) int {
+	return slices.IndexFunc(nodes, func(n registry.Node) bool { return n.Path == jobtree.For(job).Config() })
+}
+
+// beforeRemoval returns the nodes of a job as they were before a removal that was interrupted: that has disabled the job first.
+func beforeRemoval(job string, nodes []registry.Node) []registry.Node {
+	tree := jobtree.For(job)
+	at := slices.IndexFunc(nodes, func(n registry.Node) bool { return n.Path == tree.Operated() })
+	i := configIn(nodes, job)
+	if at < 0 || i < 0 {
+		return nodes
+	}
+	operated, err := jobtree.DecodeOperated(nodes[at])
+	if err != nil || operated.Removing == "" {
+		return nodes
+	}
+	nodes = slices.Clone(nodes)
+	for _, op := range slices.Backward(operated.Operations) {
+		if op.Before == "" {
+			continue // it did not change the configuration
+		}
+		if op.Verb != string(operate.VerbRemove) {
+			break
+		}
+		nodes[i].Value = op.Before
+	}
+	if operated.DisabledServers == nil {
+		return nodes
+	}
+	return slices.DeleteFunc(nodes, func(n registry.Node) bool {
+		name, known := jobtree.Parse(n.Path)
+		disabled, _ := jobtree.DecodeServer(n)
+		return known && name.Kind == jobtree.KindServer && disabled && !slices.Contains(operated.DisabledServers, name.Key)
+	})
 }
 
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
@@ -158,9 +208,8 @@ func (k *keeping) correct(job string, result operate.Result) {
 	if _, server := k.v.at.(*client.Namespace); server || result.Before == "" {
 		return
 	}
-	path := jobtree.For(job).Config()
-	i := slices.IndexFunc(k.nodes[job], func(n registry.Node) bool { return n.Path == path })
-	if i < 0 || k.nodes[job][i].Value == result.Before || k.file == "" {
+	i := configIn(k.nodes[job], job)
+	if i < 0 || k.read[job] == result.Before || k.file == "" {
 		return
 	}
 	k.nodes[job][i].Value = result.Before
@@ -186,6 +235,11 @@ func (k *keeping) end() error {
 	if k.v.output != formatTable {
 		to = k.v.news
 	}
-	_, err := fmt.Fprintf(to, "Kept in %s: elasticron apply -f stores it again.\n", printable(k.file))
+	text := fmt.Sprintf("Kept in %s: elasticron apply -f stores it again.\n", printable(k.file))
+	if len(k.out) > 0 {
+		text = fmt.Sprintf("Kept in %s: elasticron apply -f stores it again, but for what stands in comments there: %s.\n",
+			printable(k.file), printable(strings.Join(k.out, ", ")))
+	}
+	_, err := io.WriteString(to, text)
 	return errors.Join(k.late, err)
 }

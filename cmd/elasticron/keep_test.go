@@ -106,7 +106,7 @@ func TestWhereARemovedJobIsKept(t *testing.T) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "other:\n")
-	require.Contains(t, string(text), "# Its configuration was:\n# { no JSON\n", "also what no file can hold is kept")
+	require.Contains(t, string(text), "# Its configuration was:\n# {\n#  no JSON\n", "also what no file can hold is kept")
 
 	put(t, reg, "/more/config", nightlyAt("more", "0 0 4 * * ?", ``))
 	w.must(t, on("remove", "more", "--yes", "--export", "none")...)
@@ -166,4 +166,50 @@ func TestWhatIsKeptOfAJobThatMayBeGone(t *testing.T) {
 			require.FileExists(t, file)
 		})
 	}
+}
+
+// A job that is named twice is kept once, and one of ElasticJob 3.x as it stands, in a comment: that is not promised to be
+// stored again.
+func TestWhatIsKeptOnceAndAsItStands(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).idle(t)
+	reg := w.hand(t)
+	file := keptIn(t, w.must(t, on("remove", "plain", "plain", "--yes")...))
+	_, errOut, status := w.does(t, on("apply", "-f", file, "--yes")...)
+	require.Zero(t, status, errOut)
+
+	put(t, reg, "/three/config", "jobName: three\nprops:\n  a: b\n")
+	out, errOut, status := w.does(t, on("remove", "three", "other", "--yes", "--force")...)
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, "stores it again, but for what stands in comments there: three.")
+	text, err := os.ReadFile(keptIn(t, out))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "# Its configuration was:\n# jobName: three\n# props:\n#   a: b\n")
+	require.Contains(t, string(text), "stores it again, but for what is in comments")
+}
+
+// A removal that was interrupted has disabled the job. Whoever goes on with it keeps the job as it was before.
+func TestARemovalThatIsGoneOnWithKeepsTheJobAsItWas(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).idle(t)
+	reg := w.hand(t)
+	was := value(t, reg, "/other/config")
+	disabled := strings.Replace(was, `"disabled":false`, `"disabled":true`, 1)
+	require.NotEqual(t, was, disabled)
+	put(t, reg, "/other/config", disabled)
+	put(t, reg, "/other/servers/10.0.0.1", "DISABLED")
+	put(t, reg, "/other/servers/10.0.0.2", "DISABLED")
+	put(t, reg, "/other/operated", jobtree.EncodeOperated(jobtree.Operated{
+		Removing: "yes", DisabledServers: []string{"10.0.0.2"},
+		Operations: []jobtree.Operation{
+			{ID: "0", Verb: "change settings", Before: "{}"},
+			{ID: "1", Verb: string(operate.VerbRemove), Before: was},
+			{ID: "2", Verb: string(operate.VerbRemove), Before: disabled},
+		},
+	}))
+	text, err := os.ReadFile(keptIn(t, w.must(t, on("remove", "other", "--yes")...)))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "disabled: true")
+	require.Contains(t, string(text), "10.0.0.2: DISABLED")
+	require.NotContains(t, string(text), "10.0.0.1")
 }

@@ -416,7 +416,12 @@ func (v *verb) jobsOf(args []string, match string) (jobs []string, err error) {
 	case match != "" && len(args) > 0:
 		return nil, misuse("jobs are named besides --match: want one of them")
 	case match == "":
-		return args, nil
+		for _, job := range args {
+			if !slices.Contains(jobs, job) { // each once
+				jobs = append(jobs, job)
+			}
+		}
+		return jobs, nil
 	}
 	jobs, err = v.op.Match(v.ctx, match)
 	if err == nil && len(jobs) == 0 {
