@@ -35,7 +35,8 @@ func PlanLeave(s *jobtree.State, strategy sharding.Strategy, term registry.Revis
 		}
 	}
 	for _, w := range leave.Then {
-		if w.Path != s.Tree().Necessary() {
+		// It leaves no items behind that somebody could take for those of one that crashed.
+		if w.Path != s.Tree().Necessary() && w.Path != s.Tree().FailoverLeft(leaver) {
 			plan.Txn.Then = append(plan.Txn.Then, w)
 		}
 	}
