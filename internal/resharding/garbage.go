@@ -19,7 +19,7 @@ type Garbage struct {
 //   - servers without an instance about which no operator said anything.
 //   - marks of claims for which nothing runs.
 //   - wishes for a claimant of items that do not wait.
-//   - missed fires of items that have run for them since.
+//   - missed fires of items that have run for them since. What runs may be taken back yet.
 //   - records of surplus items that do not run and whose last fire is older than before, so
 //     that no clock within the tolerated difference can still tick it.
 //
@@ -84,8 +84,8 @@ func (g *gatherer) item(it jobtree.Item, before time.Time) {
 	if it.FailoverItem != 0 && !java && record.Value.State != jobtree.ItemWaiting {
 		g.remove(tree.FailoverItem(it.Number), it.FailoverItem, asRead)
 	}
-	missed := it.Misfire
-	if missed.Exists() && !missed.Value.Newest().IsZero() && !missed.Value.Newest().After(record.Value.LastFire) {
+	missed, stands := it.Misfire, record.Value.State == jobtree.ItemRunning // a begin that stands may be taken back, and its fires with it
+	if missed.Exists() && !stands && !missed.Value.Newest().IsZero() && !missed.Value.Newest().After(record.Value.LastFire) {
 		g.remove(tree.ItemMisfire(it.Number), missed.Revision, asRead)
 	}
 	surplus := it.Number >= g.s.Total() && it.Number >= g.s.Config.Value.ShardingTotalCount

@@ -65,6 +65,7 @@ func TestGarbage(t *testing.T) {
 		"a wish of an item that waits":               {put(wish, "", record, recordOf(jobtree.ItemWaiting)), "", ""},
 		"a wish of who knows what":                   {put(wish, "", record, "{"), "", ""},
 		"missed fires that were run":                 {put(misfire, missed(noon), record, idle), misfire, record},
+		"missed fires for which an item runs":        {put(misfire, missed(noon), record, recordOf(jobtree.ItemRunning)), "", ""},
 		"missed fires of which the last was not run": {put(misfire, missed(noon.Add(1)), record, idle), "", ""},
 		"missed fires of an item that never ran":     {put(misfire, missed(noon)), "", ""},
 		"missed fires, nobody knows which":           {put(misfire, "", record, idle), "", ""},
