@@ -69,7 +69,13 @@ type follows struct {
 
 func (c *cluster) follows(id string, f scheduler.Following, cfg job.Config, work job.HandlerFunc) *follows {
 	c.t.Helper()
-	m := &follows{id: fullID(id), reg: &counting{Registry: c.server.Open("test"), items: make(map[int]int)}}
+	return c.followsOver(c.server.Open("test"), id, f, cfg, work)
+}
+
+// followsOver is follows with a registry handle of its own.
+func (c *cluster) followsOver(reg *memory.Registry, id string, f scheduler.Following, cfg job.Config, work job.HandlerFunc) *follows {
+	c.t.Helper()
+	m := &follows{id: fullID(id), reg: &counting{Registry: reg, items: make(map[int]int)}}
 	s, err := scheduler.New(m.reg, scheduler.WithInstanceID(m.id), scheduler.WithFollowing(f))
 	require.NoError(c.t, err)
 	require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record(id, work))))
@@ -302,6 +308,36 @@ func TestALostRunIsRunAgainWhereOwnItemsAreFollowed(t *testing.T) {
 		require.Equal(t, job.Failover, runs[2].sc.Source)
 		require.Equal(t, runs[0].sc.Fire, runs[2].sc.Fire)
 	})
+}
+
+// An item that comes from a live owner to one that did not follow it runs for a fire that comes before the new owner sees
+// everything again: nobody else is to run it, so it is on time, and not missed.
+func TestAFireWhileAMoveIsNotFollowedYet(t *testing.T) {
+	t.Parallel()
+	const items, aWay = 9, 200 * time.Millisecond
+	for _, before := range []time.Duration{500 * time.Millisecond, 400 * time.Millisecond, 300 * time.Millisecond} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			cfg := jobOf(items)
+			cfg.Misfire = job.MisfireSkip
+			var far *follows
+			for n := range 3 {
+				far = c.followsOver(c.server.Open("test", memory.WithLatency(time.Duration(n/2)*aWay)), fmt.Sprint(n), scheduler.FollowOwn, cfg, nil)
+			}
+			time.Sleep(20 * time.Second)
+			require.Less(t, far.Health(t.Context()).Jobs[0].Followed, items)
+			sleepPast(5*time.Second, 5*time.Second-before)
+			c.take()
+			c.follows("3", scheduler.FollowOwn, cfg, nil)
+			sleepPast(5*time.Second, 2*time.Second)
+			ran := make(map[int]string)
+			for _, r := range c.take() {
+				require.Empty(t, ran[r.sc.Item], "item %d", r.sc.Item)
+				ran[r.sc.Item] = r.instance
+			}
+			require.Len(t, ran, items)
+			require.Equal(t, "2", ran[3], "which came from another one")
+		})
+	}
 }
 
 // all returns the runs so far.

@@ -14,8 +14,9 @@ var ErrNotFollowed = errors.New("the item is not followed here")
 
 // narrow says of a state which items it follows.
 type narrow struct {
-	known  map[int]bool // those of which all nodes are followed; nil = all are
-	regain []int        // those that are followed again, from the next step on
+	known  map[int]bool      // those of which all nodes are followed; nil = all are
+	regain []int             // those that are followed again, from the next step on
+	epoch  registry.Revision // of the assignment that the owners of the others are of
 }
 
 // Narrow takes in that from now on only some items are followed, beside all nodes that belong to no item. Of the
@@ -28,7 +29,7 @@ func (s *State) Narrow(items []int) {
 	for _, n := range items {
 		known[n] = true
 	}
-	s.rest().narrow = &narrow{known: known}
+	s.rest().narrow = &narrow{known: known, epoch: s.Epoch.Revision}
 	for n := range s.items {
 		if nodes := s.items.get(n); !known[n] {
 			nodes.running, nodes.failover, nodes.claimed, nodes.misfire, nodes.record = nil, nil, nil, nil, nil
@@ -70,6 +71,13 @@ func (s *State) Knows(item int) bool { return s.Whole() || s.few.narrow.known[it
 func (s *State) Whole() bool {
 	narrow := valueOf(s.few).narrow
 	return narrow == nil || narrow.known == nil
+}
+
+// Outdated tells whether some owners are those of a former assignment: another one has come into force since the state was
+// narrowed, and who owns what is not followed shows with the next step after [State.Widen].
+func (s *State) Outdated() bool {
+	narrow := valueOf(s.few).narrow
+	return narrow != nil && narrow.epoch != s.Epoch.Revision
 }
 
 // Narrowed splits what a view of a whole job shows into what one that is narrowed to parts would, and what a state

@@ -129,11 +129,11 @@ func (v View) HoldBack() time.Duration {
 }
 
 // Settled tells whether the assignment is the one that the members and the settings want, as far as
-// anybody can see who is not the leader. With static sharding, items of owners that are gone are where they are wanted. Of items that are not followed, the owners are as they were when all moves were
-// over.
+// anybody can see who is not the leader. With static sharding, items of owners that are gone are where they are wanted. Of
+// items that are not followed, the owners are as they were when all moves were over, so after another one it is not known.
 func (v View) Settled() bool {
 	s := v.State
-	if s.Necessary != 0 || s.Total() != v.Config.ShardingTotalCount {
+	if s.Necessary != 0 || s.Outdated() || s.Total() != v.Config.ShardingTotalCount {
 		return false
 	}
 	if s.StaticSharding() {

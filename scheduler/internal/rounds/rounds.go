@@ -134,8 +134,9 @@ func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
 // Consider marks items, or all, to be looked at: something of them may begin.
 func (r *Rounds) Consider(items []int, all bool) { r.toConsider.Note(items, all) }
 
-// Stale marks the list of my items to be made anew.
-func (r *Rounds) Stale() { r.stale = true }
+// Stale takes in that more items are followed: the list of my items is to be made anew, and with what comes to be known of
+// others' the assignment may be settled.
+func (r *Rounds) Stale() { r.stale, r.settledKnown = true, false }
 
 // Adopt takes in the settings by which the job goes on, or pauses.
 func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {

@@ -49,3 +49,31 @@ func TestWhenTheAssignmentIsLookedAtAgain(t *testing.T) {
 		require.Equal(t, s.settled, v.Settled(), s.name)
 	}
 }
+
+// The owners of items that are not followed are as they were: after another assignment nobody knows whether they have one,
+// until everything is followed again.
+func TestTheAssignmentOfANarrowedStateIsSettledUntilTheNextOne(t *testing.T) {
+	t.Parallel()
+	r, v := jobOf(t, "me", "other")
+	tree := v.Tree
+	cfg := *v.Config
+	cfg.ShardingTotalCount = 2
+	v.Config = &cfg
+	put := func(revision registry.Revision, path, value string) registry.Change {
+		return registry.Change{New: registry.Node{Path: path, Value: value, Created: revision, Revision: revision}}
+	}
+	step := func(changes ...registry.Change) { r.Observe(v.State.Apply(registry.Step{Changes: changes})) }
+	step(put(11, tree.Instance("me"), ""), put(12, tree.Instance("other"), ""))
+	require.True(t, r.isSettled(v))
+	v.State.Narrow([]int{0})
+	require.True(t, r.isSettled(v), "nothing has moved")
+	epoch := v.State.Epoch.Value
+	epoch.Counter++
+	step(put(13, tree.Epoch(), jobtree.EncodeEpoch(epoch)))
+	require.False(t, r.isSettled(v))
+	v.State.Widen()
+	r.Stale()
+	require.False(t, v.Settled(), "what has moved comes with the next step")
+	step()
+	require.True(t, r.isSettled(v))
+}
