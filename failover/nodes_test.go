@@ -99,3 +99,13 @@ func interrupted(tb testing.TB) jobtree.Record {
 	require.NoError(tb, err)
 	return r
 }
+
+// rerun is the record of an item that an instance ran again for noon.
+func rerun(tb testing.TB, instance string) jobtree.Record {
+	tb.Helper()
+	r, err := waiting(tb).Claim(jobtree.Claim{Instance: instance, Session: 2, Time: now})
+	require.NoError(tb, err)
+	r, err = r.End(jobtree.End{Token: 20, Time: now, Outcome: jobtree.Success})
+	require.NoError(tb, err)
+	return r
+}

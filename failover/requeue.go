@@ -10,7 +10,8 @@ import (
 
 // Crashed tells whether an item was assigned to an instance that crashed, was not running, and is to
 // be run again all the same, because the job's failover is of scope "assigned". It is true until the
-// item has a new owner, so ask before resharding.
+// item has a new owner, so ask before resharding, or was run again by another than its owner: who resharded late, or died
+// before that, may leave it without a new one for long.
 func Crashed(s *jobtree.State, item int) bool {
 	cfg := s.Config.Value
 	if !cfg.Failover || cfg.FailoverScope != job.FailoverAssigned {
@@ -21,6 +22,9 @@ func Crashed(s *jobtree.State, item int) bool {
 		return false // Java does not say that it leaves
 	}
 	if owner == "" || s.Instance(owner).Created != 0 || slices.Contains(s.Left, owner) {
+		return false
+	}
+	if last := it.Record.Value.Current; last != nil && last.Source == job.Failover && last.Instance != owner {
 		return false
 	}
 	_, err := it.Record.Value.Requeue()

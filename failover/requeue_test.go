@@ -47,6 +47,8 @@ func TestCrashed(t *testing.T) {
 		"the item is disabled":          {[]registry.Node{node(tree.ItemDisabled(item), "", 30)}, false},
 		"it runs, elsewhere":            {[]registry.Node{owned(tree.ItemRunning(item), survivor, 30, 2)}, false},
 		"it was running":                {[]registry.Node{recordNode(running(t, true))}, false},
+		"another one ran it again":      {[]registry.Node{recordNode(rerun(t, survivor))}, false},
+		"the owner had run it again":    {[]registry.Node{recordNode(rerun(t, lost))}, true},
 		"it waits already":              {[]registry.Node{recordNode(waiting(t))}, false},
 		"it never ran":                  {[]registry.Node{absent(tree.ItemRecord(item))}, false},
 		"its record cannot be read":     {[]registry.Node{node(tree.ItemRecord(item), "{", 20)}, false},

@@ -1,12 +1,14 @@
 package scheduler_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -30,6 +32,36 @@ func TestAnExecutionIsLostUnderAJavaLeader(t *testing.T) {
 		require.Equal(t, fullID("a"), c.state().Owner(0), "the leader has yet to do its part")
 		sleepUntil(10 * time.Minute)
 		require.Empty(t, c.reruns())
+	})
+}
+
+// A Java leader that goes before it gave the items of a crashed instance new owners leaves that to one of ours, for whom they
+// are those of a crashed instance: where all of them are to run again, those that have are not run once more.
+func TestWhatWasRunAgainUnderAJavaLeaderIsNotRunAgainUnderTheNext(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		all := daily(3)
+		all.FailoverScope = job.FailoverAssigned
+		j := c.javaLeads(asAssigned(all))
+		a := c.startShared("a", func(ctx context.Context, sc job.ShardingContext) error {
+			if sc.Item == 0 {
+				return stuckUntilCancelled(ctx, sc)
+			}
+			return nil
+		}, all)
+		c.startShared("b", nil, all)
+		j.reshard(0, fullID("a"), fullID("a"), fullID("b"))
+		sleepUntil(12 * time.Second)
+		c.take()
+		a.crash(t)
+		sleepUntil(time.Minute)
+		require.Equal(t, []string{"item 0 fire 10s failover on b"}, c.reruns())
+		require.Equal(t, fullID("a"), c.state().Owner(0), "the leader has yet to do its part")
+		j.store(all)
+		j.vanish()
+		sleepUntil(2 * time.Minute)
+		require.Equal(t, map[string]int{fullID("b"): 3}, c.owners())
+		require.Equal(t, []string{"item 1 fire 10s failover on b"}, c.reruns(), "which was not running")
 	})
 }
 
