@@ -153,6 +153,9 @@ func (p *parts) endWhatRuns(ctx context.Context, grace time.Duration) {
 	defer over.Stop()
 	if p.scripts != nil {
 		defer context.AfterFunc(p.hurry, p.scripts.Kill)() //nolint:contextcheck // a second signal counts whatever ctx is
+		// What began before a reload may have more time to end than the grace has now, and than its item is held.
+		kill := time.AfterFunc(grace, p.scripts.Kill)
+		defer kill.Stop()
 		last := time.NewTimer(grace - p.scripts.LongestStop())
 		defer last.Stop()
 		select {

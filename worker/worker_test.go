@@ -448,19 +448,32 @@ echo >> `+s.dir+`/runs`)))
 // A stop takes the grace that was reloaded last.
 func TestTheGraceIsReloaded(t *testing.T) {
 	t.Parallel()
-	s := newStage(t)
-	s.store(everySecond("deaf", s.script("deaf", `trap '' TERM; echo >> `+s.dir+`/began; while :; do sleep 600; done`)))
-	w := s.start("grace: 10h\nscript: {commands: ['*'], stop: 2s}\n")
-	s.eventually(func() bool { return s.lines("began") > 0 }, "it runs")
-	later, err := w.Reload(s.parsed("grace: 2200ms\nscript: {commands: ['*'], stop: 200ms}\n"))
-	require.NoError(t, err)
-	require.Empty(t, later)
-	w.stop()
-	select {
-	case err := <-w.ended:
-		require.NoError(t, err)
-	case <-time.After(soon):
-		t.Fatal("the worker does not end")
+	for name, reloaded := range map[string]string{
+		"all of it":         "grace: 2200ms\nscript: {commands: ['*'], stop: 200ms}\n",
+		"without a section": "grace: 2200ms\nhttp: {allow: ['*']}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.store(everySecond("deaf", s.script("deaf", `trap '' TERM; echo $$ > `+s.dir+`/pid; while :; do sleep 600; done`)))
+			w := s.start("grace: 10h\nscript: {commands: ['*'], stop: 1h}\n")
+			s.eventually(func() bool { return s.lines("pid") > 0 }, "it runs")
+			_, err := w.Reload(s.parsed(reloaded))
+			require.NoError(t, err)
+			w.stop()
+			began := time.Now()
+			text, err := os.ReadFile(s.dir + "/pid")
+			require.NoError(t, err)
+			process := "/proc/" + strings.TrimSpace(string(text))
+			s.eventually(func() bool { _, err := os.Stat(process); return err != nil }, "its own stop of an hour is cut short")
+			require.Less(t, time.Since(began), 2200*time.Millisecond+5*time.Second, "its item is held until then")
+			select {
+			case err := <-w.ended:
+				require.NoError(t, err)
+			case <-time.After(soon):
+				t.Fatal("the worker does not end")
+			}
+		})
 	}
 }
 
