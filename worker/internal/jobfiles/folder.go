@@ -57,6 +57,10 @@ func LookAt(dir string) (Look, error) {
 		info, err := os.Stat(filepath.Join(dir, name)) // behind links, which Kubernetes makes of a ConfigMap's files
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
+			if link, err := os.Lstat(filepath.Join(dir, name)); err == nil && link.Mode()&fs.ModeSymlink != 0 {
+				// What it led to may be back soon, as a mount or a checkout; nobody has taken the jobs out of the folder.
+				return Look{}, fmt.Errorf("%w: %s is a link that leads nowhere", ErrFolder, filepath.Join(dir, name))
+			}
 			continue // it has just gone, and the next look shows that
 		case err != nil:
 			return Look{}, err

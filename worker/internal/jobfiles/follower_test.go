@@ -320,6 +320,38 @@ func TestAFileThatGoes(t *testing.T) {
 	})
 }
 
+// A link stays in the folder when what it leads to goes: that takes no job away.
+func TestALinkThatLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		f := s.begin(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily")})
+		elsewhere := filepath.Join(s.TempDir(), "b")
+		write := func() {
+			require.NoError(s, os.WriteFile(elsewhere, []byte(daily("b", "@daily")), 0o600))
+			require.NoError(s, os.Chtimes(elsewhere, time.Now(), time.Now()))
+		}
+		write()
+		require.NoError(s, os.Symlink(elsewhere, f.dir+"/b.yaml"))
+		f.touch(time.Now())
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@daily", s.cron("b"))
+
+		require.NoError(s, os.Remove(elsewhere))
+		time.Sleep(5 * time.Minute)
+		require.Equal(t, "@daily", s.cron("b"))
+		require.Len(t, f.State().Faults, 1)
+		require.Contains(t, f.State().Faults[0], f.dir+"/b.yaml is a link that leads nowhere")
+
+		write()
+		time.Sleep(time.Minute)
+		require.Equal(t, jobfiles.State{Read: true}, f.State())
+		require.NoError(s, os.Remove(f.dir+"/b.yaml"))
+		f.touch(time.Now())
+		time.Sleep(5 * time.Minute)
+		require.Empty(t, s.cron("b"), "the link itself is gone")
+	})
+}
+
 // A folder that has no job when the worker starts was just made, or is not mounted yet: the jobs of its owner stay.
 func TestAnEmptyFolder(t *testing.T) {
 	t.Parallel()
