@@ -33,6 +33,10 @@
 // -Token hold parts of it. In an execution by hand that was given a parameter, the header triggerParameter holds that as
 // a JSON string. [Job.Sign] signs a call, with package callback, so that its receiver knows who calls.
 //
+// A redirect may lead to another place, which is another scheme, host or port than that of http.uri. From there on, no
+// request has a header of http.header or a signature, as they are for the first place alone. It has the body if the
+// redirect asks for that, with the status 307 or 308.
+//
 // Whoever can write to the registry chooses the address. [Job.Guard] says which of them this process calls.
 // [Job.Output] gets what the endpoint answers.
 //

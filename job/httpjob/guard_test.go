@@ -133,3 +133,49 @@ func TestASignedCall(t *testing.T) {
 		"POST /first?status=307 a.b", "POST /next.html?a=%20b a.b", "POST /first?status=303 a.b", "GET /next.html?a=%20b ",
 	}, paths)
 }
+
+// Another place to which a redirect leads gets neither the headers of the settings nor a signature, not even those of the
+// first request; and it cannot have any address of the first place called with them.
+func TestARedirectToAnotherPlace(t *testing.T) {
+	t.Setenv("HTTPJOB_KEY", "swordfish")
+	signer, err := callback.NewSigner([][]byte{[]byte("sixteen bytes or more")})
+	require.NoError(t, err)
+	var here string
+	got := make(chan http.Header, 4)
+	var there *httptest.Server
+	there = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got <- r.Header
+		require.Equal(t, there.Listener.Addr().String(), r.Host)
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/again", http.StatusTemporaryRedirect)
+			return
+		}
+		http.Redirect(w, r, here+"/back", http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(there.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got <- r.Header
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, there.URL, http.StatusTemporaryRedirect)
+		}
+	}))
+	t.Cleanup(server.Close)
+	here = server.URL
+	require.NoError(t, guarded(t, httpjob.Job{Sign: signer.Sign}, map[string]string{
+		"http.uri": here + "/?token=t", "http.method": "POST", "http.data": "{}", "http.content.type": "application/json",
+		"http.header.X-Api-Key": "env:HTTPJOB_KEY", "http.header.X-Plain": "plain", "http.header.Host": "shop",
+	})(t.Context(), item))
+	require.Len(t, got, 4)
+	first := <-got
+	require.Equal(t, "swordfish", first.Get("X-Api-Key"))
+	require.NotEmpty(t, first.Get(callback.Header))
+	for range 3 {
+		sent := <-got
+		for _, name := range []string{"X-Api-Key", "X-Plain", callback.Header, "Referer"} {
+			require.Empty(t, sent.Values(name), name)
+		}
+		require.Equal(t, "warmup", sent.Get(httpjob.JobHeader))
+		require.Equal(t, item.JSON(), sent.Get(httpjob.ContextHeader))
+		require.Equal(t, "application/json", sent.Get("Content-Type"))
+	}
+}

@@ -57,8 +57,8 @@ type Job struct {
 	// Guard says what may be called. With one, proxies of the environment are not used, as it could not see behind
 	// them. The default, nil, allows everything.
 	Guard Guard
-	// Sign is called for each request when all of it is there, also for those to which a redirect leads, as
-	// [callback.Signer.Sign] is. The default, nil, signs nothing.
+	// Sign is called for each request when all of it is there, as [callback.Signer.Sign] is; also for those to which
+	// redirects lead, until one leads to another scheme, host or port. The default, nil, signs nothing.
 	//
 	// [callback.Signer.Sign]: https://pkg.go.dev/github.com/elasticron/elasticron/job/httpjob/callback
 	Sign func(req *http.Request, body []byte, at time.Time)
@@ -111,6 +111,7 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 		Address:   c.shown,
 		Redact:    p.Redact,
 		Guard:     j.Guard, Redirected: c.signed,
+		Open: []string{ContextHeader, TriggerParameterHeader, JobHeader, ItemHeader, FireHeader, TokenHeader},
 	})
 	p.Only("http.", "http.uri", "http.method", "http.data", "http.content.type", "http.connect.timeout.milliseconds",
 		"http.read.timeout.milliseconds", "http.header.", "http.total.timeout.milliseconds", "http.fail.on.status",

@@ -12,7 +12,8 @@
 //	webhook.connectTimeoutMilliseconds   default 3000
 //	webhook.readTimeoutMilliseconds      default 5000
 //
-// A status of 400 or more, and no answer in time, is a failure of the handler.
+// A status of 400 or more, and no answer in time, is a failure of the handler. Once a redirect has led to another scheme,
+// host or port, requests have no header of the settings.
 package webhook
 
 import (

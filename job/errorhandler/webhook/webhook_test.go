@@ -66,6 +66,22 @@ func TestAFailureIsPosted(t *testing.T) {
 	require.Nil(t, got.body.Fire)
 }
 
+// Another place to which a redirect leads does not get the secrets of the first one.
+func TestARedirectToAnotherPlace(t *testing.T) {
+	t.Parallel()
+	got := make(chan http.Header, 1)
+	there := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Header }))
+	t.Cleanup(there.Close)
+	server := httptest.NewServer(http.RedirectHandler(there.URL, http.StatusTemporaryRedirect))
+	t.Cleanup(server.Close)
+	h, err := handler(t, map[string]string{"webhook.url": server.URL, "webhook.header.X-Key": "swordfish"})
+	require.NoError(t, err)
+	require.NoError(t, h.HandleError(t.Context(), "orders", item, errors.New("boom")))
+	sent := <-got
+	require.Empty(t, sent.Values("X-Key"))
+	require.Equal(t, "application/json", sent.Get("Content-Type"))
+}
+
 func TestAWebhookThatRefuses(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

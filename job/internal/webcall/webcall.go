@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -45,8 +47,11 @@ type Limits struct {
 	Redact  func(text string) string // what an answer may show; nil = all
 
 	Guard Guard // nil = everything may be called. With one, proxies of the environment are not used
-	// Redirected prepares a request to which a redirect leads; nil = as it is.
+	// Redirected prepares a request to which a redirect leads; nil = as it is. One that goes elsewhere, to another scheme,
+	// host or port than the first, or comes from there, is not prepared: it has only the headers Content-Type and those
+	// of Open.
 	Redirected func(req *http.Request) error
+	Open       []string // headers that are no secret
 }
 
 // Answer is what came back.
@@ -84,12 +89,42 @@ func New(limits Limits) *Caller {
 			if len(via) > limits.Redirects {
 				return fmt.Errorf("%w: %d are followed", ErrTooManyRedirects, limits.Redirects)
 			}
-			if err := limits.allow(req); err != nil || limits.Redirected == nil {
+			if err := limits.allow(req); err != nil {
 				return err
 			}
-			return limits.Redirected(req)
+			return limits.redirected(req, via)
 		},
 	}}
+}
+
+// redirected prepares a request to which a redirect leads. Go gives it the headers of the first one, and takes away only
+// those that it knows to be secret; also the header Referer tells the address, which may have a token. Who was called
+// elsewhere may lead back to any address of the first place, so that does not get them again.
+func (l Limits) redirected(req *http.Request, via []*http.Request) error {
+	elsewhere := func(r *http.Request) bool { return placeOf(r.URL) != placeOf(via[0].URL) }
+	if !elsewhere(req) && !slices.ContainsFunc(via, elsewhere) {
+		if l.Redirected == nil {
+			return nil
+		}
+		return l.Redirected(req)
+	}
+	req.Host = "" // which Go takes from the first one as well
+	for name := range req.Header {
+		open := func(of string) bool { return strings.EqualFold(name, of) }
+		if !open("Content-Type") && !slices.ContainsFunc(l.Open, open) {
+			delete(req.Header, name)
+		}
+	}
+	return nil
+}
+
+// placeOf is where an address leads.
+func placeOf(address *url.URL) (place struct{ scheme, host, port string }) {
+	place.scheme, place.host, place.port = address.Scheme, strings.ToLower(address.Hostname()), address.Port()
+	if place.port == "" {
+		place.port = map[string]string{"http": "80", "https": "443"}[place.scheme]
+	}
+	return place
 }
 
 // allow asks the guard about a request: about its address, and about that of the host which it names, as there may be several
