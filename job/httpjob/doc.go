@@ -14,7 +14,8 @@
 //	http.data                             body; empty is none. Not sent with GET and HEAD
 //	http.content.type                     of the body
 //	http.connect.timeout.milliseconds     default 3000; 0 is none
-//	http.read.timeout.milliseconds        until the answer and between its parts; default 5000; 0 is none
+//	http.read.timeout.milliseconds        until the answer, of each redirect anew, and between its parts; default 5000;
+//	                                      0 is none
 //	---
 //	http.header.<name>                    a header
 //	http.total.timeout.milliseconds       of one call; default 0, none besides job.Config.Timeout

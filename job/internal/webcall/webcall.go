@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"slices"
 	"strings"
@@ -37,7 +38,7 @@ type Guard interface {
 // Limits bound a call.
 type Limits struct {
 	Connect   time.Duration // to connect, TLS included; 0 = none
-	Read      time.Duration // between the request and the answer, and between parts of the answer; 0 = none
+	Read      time.Duration // between each request and its answer, and between parts of the answer; 0 = none
 	Redirects int           // that are followed
 	Bytes     int64         // of the answer that are read
 	Tail      int           // bytes of the end of it that are kept
@@ -86,6 +87,9 @@ func New(limits Limits) *Caller {
 			ForceAttemptHTTP2:   true,
 		},
 		CheckRedirect: func(req *http.Request, via []*http.Request) error {
+			if w, is := req.Context().Value(watchKey{}).(*watch); is {
+				w.connects()
+			}
 			if len(via) > limits.Redirects {
 				return fmt.Errorf("%w: %d are followed", ErrTooManyRedirects, limits.Redirects)
 			}
@@ -163,10 +167,14 @@ func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Ans
 	defer cancel(nil)
 	heard := func() {}
 	if c.limits.Read > 0 {
-		// The clock for the answer starts with the call, which has to connect first.
-		watch := time.AfterFunc(c.limits.Connect+c.limits.Read, func() { cancel(ErrReadTimeout) })
-		defer watch.Stop()
-		heard = func() { watch.Reset(c.limits.Read) }
+		w := &watch{time.AfterFunc(c.limits.Connect+c.limits.Read, func() { cancel(ErrReadTimeout) }), c.limits}
+		defer w.timer.Stop()
+		w.connects()
+		heard = w.hears
+		ctx = context.WithValue(ctx, watchKey{}, w)
+		if c.limits.Connect == 0 {
+			ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { w.hears() }})
+		}
 	}
 	answer, err := c.do(req.WithContext(ctx), heard, to)
 	if err != nil && ctx.Err() != nil {
@@ -174,6 +182,28 @@ func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Ans
 	}
 	return answer, err
 }
+
+// watch ends a call that is not answered in time.
+type watch struct {
+	timer  *time.Timer
+	limits Limits
+}
+
+// watchKey is the key of the watch in the context of a call.
+type watchKey struct{}
+
+// connects starts the time of one of the requests of the call: that to connect and that for the answer. If there is no bound
+// to connect, the time starts with the connection.
+func (w *watch) connects() {
+	if w.limits.Connect == 0 {
+		w.timer.Stop()
+		return
+	}
+	w.timer.Reset(w.limits.Connect + w.limits.Read)
+}
+
+// hears starts the time until more is heard of the other side.
+func (w *watch) hears() { w.timer.Reset(w.limits.Read) }
 
 func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, error) {
 	if err := c.limits.allow(req); err != nil {

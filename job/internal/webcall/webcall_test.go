@@ -1,0 +1,72 @@
+package webcall_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/elasticron/elasticron/job/internal/webcall"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func get(t *testing.T, limits webcall.Limits, address string) error {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, http.NoBody)
+	require.NoError(t, err)
+	_, err = webcall.New(limits).Do(t.Context(), req)
+	return err
+}
+
+// The read timeout is that of each request of a chain of redirects.
+func TestTheReadTimeoutOfRedirects(t *testing.T) {
+	t.Parallel()
+	const read = 3 * time.Second
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(read * 3 / 4)
+		if r.URL.Path == "/" {
+			http.Redirect(w, r, "/again", http.StatusFound)
+		}
+	}))
+	t.Cleanup(server.Close)
+	for name, connect := range map[string]time.Duration{"with a bound to connect": 500 * time.Millisecond, "without": 0} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.NoError(t, get(t, webcall.Limits{Connect: connect, Read: read, Redirects: 1, Bytes: 10}, server.URL))
+		})
+	}
+}
+
+// slowly is a guard that takes a while for each connection, as a network may.
+type slowly time.Duration
+
+func (slowly) Allow(*url.URL) error { return nil }
+
+func (s slowly) Dial(string, string, syscall.RawConn) error {
+	time.Sleep(time.Duration(s))
+	return nil
+}
+
+// Without a bound to connect, connecting takes nothing from the time for the answer, which is bounded all the same.
+func TestTheReadTimeoutBeginsWithTheConnection(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/mute":
+			<-r.Context().Done()
+		case "/away":
+			http.Redirect(w, r, "/mute", http.StatusFound)
+		}
+	}))
+	t.Cleanup(server.Close)
+	limits := webcall.Limits{Read: time.Second, Redirects: 1, Bytes: 10, Guard: slowly(1500 * time.Millisecond)}
+	require.NoError(t, get(t, limits, server.URL))
+	require.ErrorIs(t, get(t, limits, server.URL+"/mute"), webcall.ErrReadTimeout)
+	require.ErrorIs(t, get(t, limits, server.URL+"/away"), webcall.ErrReadTimeout)
+}
