@@ -107,6 +107,18 @@ func (c *catalog) regainSight(view *registry.View, began time.Time) {
 	c.follows(view)
 }
 
+// looked returns a channel that is closed when the catalog has looked at all that the view showed by now, or ends.
+func (c *catalog) looked() <-chan struct{} {
+	done := make(chan struct{})
+	if c == nil {
+		close(done)
+		return done
+	}
+	tell := func() { close(done) }
+	c.box.PostElse(tell, tell)
+	return done
+}
+
 // setCatalogBlind notes for the health report why the list of jobs cannot be followed.
 func (s *Scheduler) setCatalogBlind(reason error) {
 	s.mu.Lock()

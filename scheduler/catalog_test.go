@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -72,6 +73,24 @@ func TestJobsComeAndGo(t *testing.T) {
 		c.store(ofClass("bills", "index", 1))
 		sleepUntil(21 * time.Second)
 		require.Len(t, c.take(), 3, "it is back")
+	})
+}
+
+// When a process says that it is ready, its report names the jobs of the registry: whoever waits for them to be joined misses
+// none.
+func TestReadyNamesTheJobsOfTheRegistry(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const jobs = 20
+		for i := range jobs {
+			c.store(ofClass("job"+strconv.Itoa(i), "index", 1))
+		}
+		reg := c.server.Open("test", memory.WithLatency(50*time.Millisecond))
+		s, err := scheduler.New(reg, append(handlers(c, "a", nil, "index"), scheduler.WithInstanceID(fullID("a")))...)
+		require.NoError(t, err)
+		i := c.run(s, reg)
+		<-i.Ready()
+		require.Len(t, i.Health(t.Context()).Jobs, jobs)
 	})
 }
 

@@ -119,7 +119,8 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 // InstanceID returns the id under which this process takes part in its jobs.
 func (s *Scheduler) InstanceID() string { return s.instance }
 
-// Ready returns a channel that is closed when every job declared before Run has joined its cluster.
+// Ready returns a channel that is closed when every job declared before Run has joined its cluster. By then, a health
+// report names also the jobs of the registry that this process takes part in, which may still be joining theirs.
 func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 
 // Run takes part in the declared jobs until ctx ends. Losing the session cancels the items that run,
@@ -228,5 +229,9 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 		s.fail(err)
 		return
 	}
-	close(s.ready)
+	select {
+	case <-s.catalog.looked():
+		close(s.ready)
+	case <-stop.Done():
+	}
 }

@@ -44,10 +44,13 @@ func (w *Worker) handlerOf(p *parts) http.Handler {
 func (w *Worker) readiness(ctx context.Context, p *parts) Readiness {
 	r := Readiness{Verdict: health.Ready(p.scheduler.Health(ctx))}
 	w.mu.Lock()
-	draining := w.draining
+	draining, ready := w.draining, w.ready
 	w.mu.Unlock()
-	if draining {
+	switch {
+	case draining:
 		r.Reasons = append(r.Reasons, "the worker stops")
+	case !ready:
+		r.Reasons = append(r.Reasons, "the worker has not joined its jobs yet")
 	}
 	if p.files != nil {
 		state := p.files.State()

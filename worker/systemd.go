@@ -2,6 +2,7 @@ package worker
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -13,10 +14,13 @@ import (
 func (w *Worker) tellSystemd(ctx context.Context, s *scheduler.Scheduler) {
 	select {
 	case <-s.Ready():
-		w.isReady()
 	case <-ctx.Done():
 		return
 	}
+	if !hasJoined(ctx, s) {
+		return
+	}
+	w.isReady()
 	limit, err := daemon.SdWatchdogEnabled(false)
 	if err != nil {
 		w.log.Warn("systemd's watchdog is not served", "error", err)
@@ -37,6 +41,44 @@ func (w *Worker) tellSystemd(ctx context.Context, s *scheduler.Scheduler) {
 		case <-beats.C:
 		}
 	}
+}
+
+// How long a worker waits for its jobs until it is ready all the same, and how often it looks at them meanwhile.
+const (
+	joinPatience = 10 * time.Second
+	joinLook     = 100 * time.Millisecond
+)
+
+// hasJoined waits until the worker has joined its jobs: in a rollout, another one leaves as soon as this one is ready. A job
+// that it cannot join holds it up for a while at most, and others never do. It is false if ctx ends before.
+func hasJoined(ctx context.Context, s *scheduler.Scheduler) bool {
+	looks := time.NewTicker(joinLook)
+	defer looks.Stop()
+	var since time.Time
+	for {
+		asked, cancel := context.WithTimeout(ctx, probePatience)
+		h := s.Health(asked)
+		cancel()
+		if h.Session.State == "connected" {
+			if since.IsZero() {
+				since = time.Now()
+			}
+			if !slices.ContainsFunc(h.Jobs, joins) || time.Since(since) >= joinPatience {
+				return true
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return false
+		case <-looks.C:
+		}
+	}
+}
+
+// joins tells whether a job is not joined yet and may be soon.
+func joins(j scheduler.JobHealth) bool {
+	out := j.Leaving || j.ShutDown || j.Config != "" || j.Blind != "" || j.Clock != ""
+	return !j.Answered || !j.Joined && !out
 }
 
 // isReady notes that the worker is ready, and says so unless it stops already.

@@ -32,7 +32,7 @@ type Worker struct {
 	mu       sync.Mutex
 	file     File // as it counts
 	ran      bool
-	ready    bool // as systemd was told
+	ready    bool // it has joined its jobs, which systemd was told
 	draining bool
 	parts    *parts // nil before Run has opened them
 	address  string

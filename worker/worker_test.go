@@ -229,6 +229,35 @@ history: {file: DIR/kept/here/history.db}
 	require.Contains(t, string(kept), "report 0\n")
 }
 
+// A worker is ready when it has joined its jobs, for in a rollout another one leaves then. A job that it cannot join holds it
+// up for some seconds.
+func TestAWorkerIsReadyWhenItHasJoined(t *testing.T) {
+	t.Parallel()
+	for name, mends := range map[string]bool{"joined": true, "never": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.store(everySecond("count", s.script("count", "true")))
+			s.server.SetFull(true) // so that no instance is written
+			w := s.start(withProbes + "script: {commands: ['*']}\n")
+			reasons := []string{"the worker has not joined its jobs yet"}
+			s.eventually(func() bool { return slices.Equal(reasons, w.ready().Reasons) }, "it has a session, and that is all")
+			require.Empty(t, w.told.all())
+			if mends {
+				s.server.SetFull(false)
+			}
+			s.eventually(func() bool { return w.ready().OK && len(w.told.all()) > 0 }, "ready")
+			instances, err := s.open().Children(t.Context(), jobtree.For("count").Instances())
+			if mends {
+				require.NoError(t, err)
+				require.Len(t, instances, 1)
+				return
+			}
+			require.Empty(t, instances)
+		})
+	}
+}
+
 // What runs beyond the grace is ended, and so is what is told to end at once.
 func TestWhatDoesNotEndByItself(t *testing.T) {
 	t.Parallel()
