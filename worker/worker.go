@@ -64,7 +64,8 @@ func New(reg registry.Registry, file File, opts ...Option) (*Worker, error) {
 // latest.
 //
 // It returns at once, with an error, if the machine has not what the file asks for: a user, a cgroup for the limits, a
-// key, a folder, a free port. Other errors are those of [scheduler.Scheduler.Run], and what did not end.
+// key, a folder, a free port; without an error if ctx ends meanwhile. Other errors are those of [scheduler.Scheduler.Run],
+// and what did not end.
 //
 // On Linux, orphans of scripts come to this process from now on, as to the first process of a container, and those that have
 // ended are forgotten: also a child of its own that nobody has waited for when it has been over for a quarter of a second.
@@ -79,6 +80,9 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	p, err := w.open(ctx, file)
 	if err != nil {
 		close(w.serving)
+		if ctx.Err() != nil { // it was told to stop while it started
+			return nil
+		}
 		return err
 	}
 	w.mu.Lock()

@@ -444,6 +444,18 @@ func TestReloadUnderLoad(t *testing.T) {
 	require.Contains(t, w.told.all(), "RELOADING=1")
 }
 
+// A worker that is told to stop while it opens things has stopped, as one that runs.
+func TestAStopWhileItStarts(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	w, err := worker.New(s.open(), s.parsed(withProbes+"http: {allow: ['*']}\nhistory: {file: DIR/history.db}\n"))
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	require.NoError(t, w.Run(ctx))
+	require.ErrorIs(t, w.Run(t.Context()), worker.ErrRan)
+}
+
 // Limits count for runs that begin later, which are bounded by them; or the file is refused where they cannot be kept, and
 // nothing has changed.
 func TestLimitsAreReloaded(t *testing.T) {
