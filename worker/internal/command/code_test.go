@@ -369,6 +369,14 @@ func TestAnotherUser(t *testing.T) {
 	require.ErrorContains(t, err, "/orders-3 belongs to the user id 1, want that of script.user, ")
 	require.NoError(t, os.Chmod(s.dir+"/orders-3", 0o755)) //nolint:gosec // somebody means others to get there
 	require.NoError(t, s.run(t.Context(), s.script("late", "true")))
+
+	require.NoError(t, os.RemoveAll(s.dir+"/orders-3"))
+	require.NoError(t, os.Mkdir(s.dir+"/orders-3", 0o700), "as when the worker is killed before it has given it to the user")
+	require.NoError(t, s.run(t.Context(), s.script("late", ": > mine")))
+	require.FileExists(t, s.dir+"/orders-3/mine")
+	require.NoError(t, os.Chown(s.dir+"/orders-3", 0, 0), "with something in it, somebody has made it so")
+	err = s.run(t.Context(), s.script("late", "true"))
+	require.ErrorContains(t, err, "/orders-3 belongs to the user id 0, want that of script.user, ")
 	_, err = command.LookupUser("no-such-user")
 	require.Error(t, err)
 }

@@ -5,6 +5,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/user"
@@ -105,9 +106,16 @@ func (s *Settings) directory(job string, item int) (string, error) {
 	}
 	err = root.Mkdir(below, 0o700)
 	existed := errors.Is(err, fs.ErrExist)
+	if existed && s.User != nil && int64(s.User.credential.Uid) != int64(os.Geteuid()) {
+		unfinished, err := isUnfinished(root, below)
+		if err != nil {
+			return "", err
+		}
+		existed = !unfinished
+	}
 	switch {
 	case existed:
-	case err != nil:
+	case err != nil && !errors.Is(err, fs.ErrExist):
 		return "", err
 	case s.User != nil:
 		err = root.Lchown(below, int(s.User.credential.Uid), int(s.User.credential.Gid))
@@ -126,6 +134,28 @@ func (s *Settings) directory(job string, item int) (string, error) {
 		err = s.User.mayEnter(root, below, info)
 	}
 	return filepath.Join(base, below), err
+}
+
+// isUnfinished tells whether a folder is as a worker leaves it that is killed before it could give it to the user.
+func isUnfinished(root *os.Root, folder string) (bool, error) {
+	info, err := root.Lstat(folder)
+	if err != nil {
+		return false, err
+	}
+	stat, is := info.Sys().(*syscall.Stat_t)
+	if !is || info.Mode() != fs.ModeDir|0o700 || int64(stat.Uid) != int64(os.Geteuid()) {
+		return false, nil
+	}
+	dir, err := root.Open(folder)
+	if err != nil {
+		return false, err
+	}
+	defer dir.Close() //nolint:errcheck // it was only read
+	_, err = dir.Readdirnames(1)
+	if errors.Is(err, io.EOF) {
+		return true, nil
+	}
+	return false, err
 }
 
 // mayEnter tells why a folder that was there is not the user's, though it is one person's alone: then it is that of a former
