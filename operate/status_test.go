@@ -339,11 +339,20 @@ func TestStatusOfAJob(t *testing.T) {
 			require.Equal(t, test.status, row.Status, row.Reasons)
 			require.Equal(t, test.reasons, words(row.Reasons), row.Reasons)
 			require.Equal(t, test.shown, row.Shown())
+			require.Subset(t, operate.WordsOfJobs(), append(asTexts(words(row.Reasons)), row.Shown(), string(row.Status)))
 			for _, r := range row.Reasons {
 				require.NotContains(t, r.Text, "\n")
 			}
 		})
 	}
+}
+
+func asTexts(words []operate.ReasonWord) []string {
+	texts := []string{}
+	for _, w := range words {
+		texts = append(texts, string(w))
+	}
+	return texts
 }
 
 func TestStatusOfAnItem(t *testing.T) {
@@ -375,6 +384,7 @@ func TestStatusOfAnItem(t *testing.T) {
 			require.Len(t, items, 2)
 			require.Equal(t, test.status, items[1].Status)
 			require.Equal(t, test.reasons, words(items[1].Reasons))
+			require.Subset(t, operate.WordsOfItems(), append(asTexts(test.reasons), string(test.status), items[1].Shown()))
 		})
 	}
 }
@@ -535,10 +545,25 @@ func TestRowsAgree(t *testing.T) {
 		}
 		require.Equal(t, [2]int{running, disabled}, [2]int{row.RunningItems, row.DisabledItems})
 		require.Equal(t, row.Status != operate.OK || len(row.Reasons) > 0, row.Shown() != "OK")
+		require.Contains(t, operate.WordsOfJobs(), string(row.Status))
+		require.Subset(t, operate.WordsOfJobs(), asTexts(words(row.Reasons)))
+		for _, it := range items {
+			require.Contains(t, operate.WordsOfItems(), string(it.Status))
+			require.Subset(t, operate.WordsOfItems(), asTexts(words(it.Reasons)))
+		}
+		for _, s := range ns.Servers() {
+			require.Contains(t, operate.WordsOfServers(), string(s.Status))
+			require.Subset(t, operate.WordsOfServers(), asTexts(words(s.Reasons)))
+		}
+		for _, e := range ns.Executions("orders") {
+			require.Contains(t, operate.Outcomes(), e.Outcome)
+		}
 		instances, ofInstances := ns.Instances(), 0
 		require.Len(t, instances, row.Instances)
 		for _, in := range instances {
 			ofInstances += in.Items
+			require.Contains(t, operate.WordsOfInstances(), string(in.Status))
+			require.Subset(t, operate.WordsOfInstances(), asTexts(words(in.Reasons)))
 		}
 		require.LessOrEqual(t, ofInstances, owned)
 		if row.Status == operate.Crashed {

@@ -43,6 +43,7 @@ type listing struct {
 	example  string
 	header   []string // of the table; those of wide stand behind
 	wide     []string
+	words    []string // what --status may look for
 	rows     func(ns *operate.Namespace, want selection) []listed
 }
 
@@ -119,6 +120,11 @@ func newGetOne(p *program, l *listing) *cobra.Command {
 func (g *getting) check() error {
 	if _, err := path.Match(g.want.match, ""); err != nil {
 		return misuse("--match is %q, want a pattern of letters, *, ? and [a-z]", g.want.match)
+	}
+	for _, word := range g.want.status {
+		if !slices.ContainsFunc(g.list.words, func(known string) bool { return strings.EqualFold(known, word) }) {
+			return misuse("--status of %s is %q, want some of: %s", g.list.name, word, strings.ToLower(strings.Join(g.list.words, ", ")))
+		}
 	}
 	if g.watch && g.output == formatYAML {
 		return misuse("--watch is given with -o yaml: want a table, wide, json or name")

@@ -20,6 +20,7 @@ part, when they fire next, and how the execution that began last has ended.`,
   elasticron get jobs --status overdue,waiting,paused -o name`,
 		header: []string{"NAME", "STATUS", "ITEMS", "RUN", "INSTANCES", "NEXT", "LAST"},
 		wide:   []string{"CRON", "ZONE", "LEADER", "REASON"},
+		words:  operate.WordsOfJobs(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			for _, r := range ns.Jobs() {
 				if want.ofJob(r.Job) {
@@ -58,6 +59,7 @@ of their last execution.`,
   elasticron get items --status overdue,waiting`,
 		header: []string{"JOB", "ITEM", "STATUS", "SERVER", "LAST", "TOOK", "SUCCESS", "FAILED", "LOST"},
 		wide:   []string{"OWNER", "LAST FIRE", "TOKEN", "REASON"},
+		words:  operate.WordsOfItems(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			for _, job := range ns.Names() {
 				if !want.ofJob(job) {
@@ -98,6 +100,7 @@ outcome: running, success, failure, interrupted or lost.`,
   elasticron get executions --status failure,lost -o wide`,
 		header: []string{"JOB", "ITEM", "OUTCOME", "BEGIN", "TOOK", "SOURCE", "ERROR"},
 		wide:   []string{"FIRE", "INSTANCE", "TOKEN", "ROUND"},
+		words:  operate.Outcomes(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			for _, job := range ns.Names() {
 				if !want.ofJob(job) {
@@ -132,6 +135,7 @@ how many items they own and run.`,
   elasticron get instances --match '10.0.0.*'`,
 		header: []string{"NAME", "STATUS", "JOBS", "LEADS", "ITEMS", "RUN"},
 		wide:   []string{"SERVER", "KIND", "REASON"},
+		words:  operate.WordsOfInstances(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			for _, r := range ns.Instances() {
 				if !want.ofJob(r.Instance) {
@@ -163,6 +167,7 @@ something: in how many jobs they have a part, and in how many of these they are 
   elasticron get servers --status disabled,servers_disabled`,
 		header: []string{"NAME", "STATUS", "INSTANCES", "JOBS", "DISABLED"},
 		wide:   []string{"REASON"},
+		words:  operate.WordsOfServers(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			for _, r := range ns.Servers() {
 				if !want.ofJob(r.Server) {

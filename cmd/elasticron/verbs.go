@@ -344,6 +344,7 @@ at the verb, such as 'change settings'.`,
   elasticron get operations orders -o wide`,
 		header: []string{"TIME", "JOB", "VERB", "TARGET", "WHO", "REASON"},
 		wide:   []string{"ID", "HOW", "CHANGED"},
+		words:  verbs(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			var operations []operate.Operation
 			for _, job := range ns.Names() {
@@ -363,6 +364,13 @@ at the verb, such as 'change settings'.`,
 			return all
 		},
 	}
+}
+
+func verbs() (all []string) {
+	for _, v := range operate.Verbs() {
+		all = append(all, string(v))
+	}
+	return all
 }
 
 func newAudit(p *program) *cobra.Command {

@@ -173,10 +173,13 @@ func TestListsOfJobs(t *testing.T) {
 	got, page := names(mailer, "")
 	require.Equal(t, []string{"mail"}, got, "of the others they know nothing")
 	require.Equal(t, 1, page.Total)
-	for _, query := range []string{"?match=[", "?sort=size", "?limit=0", "?limit=501", "?offset=-1"} {
+	for _, query := range []string{"?match=[", "?sort=size", "?limit=0", "?limit=501", "?offset=-1", "?status=nonsense", "?status=paused,running"} {
 		p := w.ask(t, vera, "GET", "/jobs"+query, nil).problem(t, http.StatusBadRequest)
 		require.Contains(t, query, p.Field)
 		require.Contains(t, p.Detail, p.Field+": ")
+		if p.Field == "status" {
+			require.Contains(t, p.Detail, "PAUSED")
+		}
 	}
 }
 

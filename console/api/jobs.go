@@ -71,6 +71,11 @@ func parseSelection(query url.Values) (s selection, err error) {
 		s.status = append(s.status, strings.Split(words, ",")...)
 	}
 	s.status = slices.DeleteFunc(s.status, func(word string) bool { return word == "" })
+	for _, word := range s.status {
+		if !slices.ContainsFunc(operate.WordsOfJobs(), func(known string) bool { return strings.EqualFold(known, word) }) {
+			return s, malformed("status", "%q is given, want some of %s", word, strings.Join(operate.WordsOfJobs(), ", "))
+		}
+	}
 	s.sort, s.down = strings.CutPrefix(query.Get("sort"), "-")
 	s.sort = cmp.Or(s.sort, "name")
 	if sorts[s.sort] == nil {
