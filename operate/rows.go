@@ -37,7 +37,8 @@ type JobRow struct {
 	OverdueSince time.Time `json:"overdue_since,omitzero"`
 	// Recorded tells that executions are recorded. Else nothing is known of single items.
 	Recorded bool `json:"recorded"`
-	// Last is the execution that began last.
+	// Last is the execution that began last. Of those that began with it, at the same time or for the same fire, it is
+	// the one that went worst: a round of which an item failed is not to look well.
 	Last *ExecutionRow `json:"last,omitempty"`
 	// Revision is that of the configuration.
 	Revision registry.Revision `json:"revision"`
@@ -305,15 +306,45 @@ func (l *look) row() JobRow {
 	for i := range items {
 		row.count(&items[i])
 	}
+	row.Last = lastOf(items)
 	row.Status, row.Reasons = l.status(items)
 	return row
 }
 
+// lastOf returns what [JobRow.Last] is.
+func lastOf(items []ItemRow) (last *ExecutionRow) {
+	for i := range items {
+		if e := items[i].Last; e != nil && (last == nil || e.Begin.After(last.Begin)) {
+			last = e
+		}
+	}
+	newest := last
+	for i := range items {
+		if e := items[i].Last; e != nil && e.together(newest) && e.badness() > last.badness() {
+			last = e
+		}
+	}
+	return last
+}
+
+// together tells whether two items began at once, or for the same fire.
+func (r *ExecutionRow) together(other *ExecutionRow) bool {
+	return r.Begin.Equal(other.Begin) || !r.Fire.IsZero() && r.Fire.Equal(other.Fire)
+}
+
+func (r *ExecutionRow) badness() int {
+	switch r.Outcome {
+	case string(jobtree.Success):
+		return 0
+	case OutcomeRunning:
+		return 1
+	default:
+		return 2
+	}
+}
+
 // count adds what one item says to the row of its job.
 func (r *JobRow) count(it *ItemRow) {
-	if it.Last != nil && (r.Last == nil || it.Last.Begin.After(r.Last.Begin)) {
-		r.Last = it.Last
-	}
 	if it.Item >= r.Items {
 		return
 	}

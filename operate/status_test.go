@@ -427,7 +427,7 @@ func TestRows(t *testing.T) {
 	require.True(t, found)
 	require.Equal(t, operate.JobRow{
 		Job: "orders", Status: operate.OK, Class: "orders", Type: "SIMPLE", Cron: "0 * * * * ?", Items: 2, RunningItems: 1, Instances: 2,
-		Leader: one, Next: noon.Add(time.Minute), Recorded: true, Last: &of0, Revision: revision,
+		Leader: one, Next: noon.Add(time.Minute), Recorded: true, Last: &current, Revision: revision,
 	}, job)
 	items := ns.Items("orders")
 	require.Equal(t, operate.ItemRow{
@@ -475,6 +475,35 @@ func TestRows(t *testing.T) {
 	require.False(t, found)
 	require.Empty(t, ns.Items("none"))
 	require.Empty(t, ns.Executions("none"))
+}
+
+// A job of which an item fails at each fire does not look well because another item succeeds.
+func TestTheLastOfAJobIsTheWorstOfItsRound(t *testing.T) {
+	t.Parallel()
+	later := func(r jobtree.Record, err error) jobtree.Record {
+		require.NoError(t, err)
+		return r
+	}
+	begins := jobtree.Begin{Instance: two, Session: 5, Source: job.Scheduled, Fire: noon, Time: noon.Add(900 * time.Millisecond)}
+	failed := jobtree.End{Token: 40, Time: noon.Add(2 * time.Second), Outcome: jobtree.Failure, Error: "exit 3"}
+	for name, test := range map[string]struct {
+		first, second jobtree.Record
+		item          int
+	}{
+		"one fails":                   {ran(t, noon, jobtree.Success), ran(t, noon, jobtree.Failure), 1},
+		"the lower one fails":         {ran(t, noon, jobtree.Failure), ran(t, noon, jobtree.Success), 0},
+		"one is interrupted":          {ran(t, noon, jobtree.Success), ran(t, noon, jobtree.Interrupted), 1},
+		"one runs":                    {ran(t, noon, jobtree.Success), begun(t, noon), 1},
+		"one runs, and one failed":    {ran(t, noon, jobtree.Failure), begun(t, noon), 0},
+		"both succeed":                {ran(t, noon, jobtree.Success), ran(t, noon, jobtree.Success), 0},
+		"one failed a fire ago":       {ran(t, noon, jobtree.Success), ran(t, noon.Add(-time.Minute), jobtree.Failure), 0},
+		"one began earlier elsewhere": {ran(t, noon, jobtree.Success), later(later(jobtree.Record{}.Begin(begins)).End(failed)), 1},
+	} {
+		nodes := good(t)
+		nodes.put(orders.ItemRecord(0), jobtree.EncodeRecord(test.first)).put(orders.ItemRecord(1), jobtree.EncodeRecord(test.second))
+		row, _ := nodes.read().Job("orders")
+		require.Equal(t, test.item, row.Last.Item, name)
+	}
 }
 
 func TestARunThatNeverBeganIsNotShown(t *testing.T) {

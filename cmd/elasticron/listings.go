@@ -14,7 +14,8 @@ func listJobs() *listing {
 	return &listing{
 		name: "jobs", aliases: []string{"job", "j"}, argument: "JOB",
 		about: `Get jobs lists jobs: how many items they have and how many run, how many instances take
-part, when they fire next, and how the execution that began last has ended.`,
+part, when they fire next, and how the execution that began last has ended: of several that
+began together, the one that went worst.`,
 		example: `  elasticron get jobs
   elasticron get jobs --match 'orders*' -o wide
   elasticron get jobs --status overdue,waiting,paused -o name`,
@@ -217,7 +218,7 @@ func nextOf(r operate.JobRow, now time.Time) string {
 	}
 }
 
-// lastOf says how the execution of a job that began last has ended.
+// lastOf says how the execution of a job that began last has ended, or the worst of those that began together.
 func lastOf(r operate.JobRow, now time.Time) string {
 	if !r.Recorded {
 		return "not recorded"
