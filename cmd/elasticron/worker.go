@@ -240,7 +240,10 @@ func (r *workerRun) openEmbedded(ctx context.Context, dir, address string, log *
 		return nil, nil, err
 	}
 	server, err := embedded.Start(ctx, embedded.WithDir(dir), embedded.WithAddress(address))
-	if err != nil {
+	switch {
+	case errors.Is(err, embedded.ErrInUse):
+		return nil, nil, fmt.Errorf("--embedded: %w", err)
+	case err != nil:
 		return nil, nil, fmt.Errorf("%w; another process may use %s or %s", err, dir, address)
 	}
 	log.Info("etcd runs inside this worker", "endpoint", server.Endpoints()[0], "folder", dir)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -15,17 +17,25 @@ import (
 // instance is one run of a server, from its start to its stop.
 type instance struct {
 	etcd *embed.Etcd
+	lock io.Closer                   // of the folder
 	grpc atomic.Pointer[grpc.Server] // set once clients are served
 }
 
 // launch starts a server at its place and does not wait for it to be ready.
-func launch(o *options, at place) (*instance, error) {
-	in := new(instance)
+func launch(ctx context.Context, o *options, at place) (*instance, error) {
+	if err := os.MkdirAll(at.dir, 0o700); err != nil {
+		return nil, err
+	}
+	lock, err := lockFolder(ctx, at.dir)
+	if err != nil {
+		return nil, err
+	}
+	in := &instance{lock: lock}
 	cfg := config(o, at)
 	cfg.ServiceRegister = func(s *grpc.Server) { in.grpc.Store(s) }
 	etcd, err := embed.StartEtcd(cfg)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, lock.Close())
 	}
 	in.etcd = etcd
 	return in, nil
@@ -52,6 +62,7 @@ func (in *instance) stop() {
 		s.Stop()
 	}
 	in.etcd.Close()
+	_ = in.lock.Close() // nothing was written to it
 }
 
 // kill stops the server before it can say anything to clients or members. It is also the way to stop a

@@ -51,7 +51,8 @@ func newOptions(opts []Option) (*options, error) {
 }
 
 // WithDir keeps the data in dir, which is created if need be and stays when the server is closed.
-// The default is a temporary folder that Close removes. Two servers must not share a folder.
+// The default is a temporary folder that Close removes. Two servers must not share a folder: one that finds another
+// there waits three seconds for its end, and then returns [ErrInUse].
 func WithDir(dir string) Option {
 	return func(o *options) error {
 		if dir == "" {

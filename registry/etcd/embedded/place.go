@@ -92,16 +92,15 @@ func tryTogether(ctx context.Context, o *options, base string, temporary bool, n
 	for i, at := range places {
 		servers[i] = &Server{opts: o, place: at, temporary: temporary}
 	}
-	// A server listens before it makes its folder. Of two that start in one place, the one that came too late has hence
-	// made nothing, and takes nothing away from the other.
 	for _, s := range servers {
 		_, absent := os.Stat(s.place.dir)
-		s.running, err = launch(o, s.place)
+		s.running, err = launch(ctx, o, s.place)
+		// Of two that start in one place, the one that came too late takes nothing away from the other.
+		if errors.Is(absent, os.ErrNotExist) && !errors.Is(err, ErrInUse) {
+			remove = append(remove, func() error { return os.RemoveAll(s.place.dir) })
+		}
 		if err != nil {
 			return nil, abandon(servers, err)
-		}
-		if errors.Is(absent, os.ErrNotExist) {
-			remove = append(remove, func() error { return os.RemoveAll(s.place.dir) })
 		}
 	}
 	for _, s := range servers {

@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"errors"
 	"net"
 	"os"
 	"path/filepath"
@@ -106,7 +107,7 @@ func TestAGivenPortThatIsTaken(t *testing.T) {
 
 // Of two that start at once in the same new folder and at the same address, one fails, and leaves the other's data alone.
 func TestTwoStartInTheSamePlace(t *testing.T) {
-	for range 5 {
+	for range 3 {
 		dir := t.TempDir()
 		address, err := freeAddress()
 		require.NoError(t, err)
@@ -126,7 +127,7 @@ func TestTwoStartInTheSamePlace(t *testing.T) {
 			if try := <-tries; try.err == nil {
 				running = append(running, try.s)
 			} else {
-				require.ErrorContains(t, try.err, "address already in use")
+				require.True(t, errors.Is(try.err, ErrInUse) || errors.Is(try.err, syscall.EADDRINUSE), try.err)
 			}
 		}
 		require.Len(t, running, 1)

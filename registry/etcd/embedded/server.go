@@ -10,6 +10,9 @@ import (
 // ErrClosed is returned when the server was closed for good.
 var ErrClosed = errors.New("embedded etcd server is closed")
 
+// ErrInUse is returned by a start whose folder another server uses, as a rule one in another process.
+var ErrInUse = errors.New("the folder is used by another process")
+
 // Server is one etcd server in this process. Its methods may be called concurrently.
 type Server struct {
 	opts      *options
@@ -60,7 +63,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if s.closed {
 		return ErrClosed
 	}
-	running, err := launch(s.opts, s.place)
+	running, err := launch(ctx, s.opts, s.place)
 	if err != nil {
 		return fmt.Errorf("restart embedded etcd: %w", err)
 	}

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -84,6 +86,35 @@ func TestGivenDirIsKept(t *testing.T) {
 	got, err := connect(t, again.Endpoints()).Get(t.Context(), "/a")
 	require.NoError(t, err)
 	require.Len(t, got.Kvs, 1)
+}
+
+// Whoever comes too late hears soon that the folder is used, and takes nothing away; once the other is gone, they start.
+func TestAFolderThatIsUsed(t *testing.T) {
+	t.Parallel()
+	if !slices.Contains([]string{"linux", "darwin", "freebsd"}, runtime.GOOS) {
+		t.Skip("only etcd's own lock is there")
+	}
+	dir := t.TempDir()
+	server := start(t, embedded.WithDir(dir))
+	_, err := connect(t, server.Endpoints()).Put(t.Context(), "/a", "1")
+	require.NoError(t, err)
+	began := time.Now()
+	_, err = embedded.Start(t.Context(), embedded.WithFastTest(), embedded.WithDir(dir))
+	require.ErrorIs(t, err, embedded.ErrInUse)
+	require.ErrorContains(t, err, "start embedded etcd: the folder is used by another process: "+dir)
+	require.Greater(t, time.Since(began), 2*time.Second, "the other may be about to end")
+
+	soon, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = embedded.Start(soon, embedded.WithFastTest(), embedded.WithDir(dir))
+	require.ErrorIs(t, err, embedded.ErrInUse)
+
+	server.Kill()
+	again := start(t, embedded.WithDir(dir))
+	got, err := connect(t, again.Endpoints()).Get(t.Context(), "/a")
+	require.NoError(t, err)
+	require.Len(t, got.Kvs, 1)
+	require.ErrorIs(t, server.Restart(t.Context()), embedded.ErrInUse)
 }
 
 func TestGivenAddress(t *testing.T) {
