@@ -38,7 +38,8 @@ func (r *runner) tellChanges(t jobtree.Touched) {
 	if enabled != nil {
 		r.log.InfoContext(r.life, "items enabled", logItems, enabled)
 	}
-	if now := r.state.JobDisabled(); t.Config && now != r.told.job {
+	c := r.state.Config // one that is gone, or cannot be read, says nothing of it
+	if now := r.state.JobDisabled(); t.Config && c.Exists() && c.Err == nil && now != r.told.job {
 		r.told.job = now
 		if now {
 			r.log.WarnContext(r.life, "job disabled, nothing of it begins on any server")

@@ -41,6 +41,8 @@ func TestWhatOperatorsChangeIsTold(t *testing.T) {
 			time.Sleep(2 * time.Second)
 		}
 		disable(true)
+		require.Contains(t, log.line(`reason="the server is disabled"`), "resigned as leader")
+		require.Contains(t, log.line(`reason="the job is disabled"`), "resigned as leader")
 		require.Contains(t, log.line("job disabled, nothing of it begins on any server"), "job=orders")
 		disable(false)
 		require.Contains(t, log.line("job enabled"), "job=orders")
@@ -52,6 +54,11 @@ func TestWhatOperatorsChangeIsTold(t *testing.T) {
 		for _, once := range []string{"items disabled", "items enabled", "job disabled", "job enabled", "server disabled", "server enabled", "msg=joined"} {
 			require.Equal(t, 1, log.count(once), once)
 		}
+		disable(true)
+		commit(registry.Delete("/orders/config")) // as a removal does
+		require.NotEmpty(t, log.line("job was removed from the registry"))
+		require.Equal(t, 1, log.count("job enabled"))
+		require.Equal(t, 2, log.count("job disabled"))
 		require.NoError(t, hand.Close(t.Context()))
 	})
 }

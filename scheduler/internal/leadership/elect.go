@@ -45,20 +45,34 @@ func (l *Leadership) Elected() { l.electing = false }
 func (l *Leadership) Electing() bool { return l.electing }
 
 // mayLead tells whether this instance could do a leader's work.
-func (l *Leadership) mayLead(v room.View) bool {
-	if !v.Usable || !v.ServerEnabled() {
-		return false
+func (l *Leadership) mayLead(v room.View) bool { return l.unfit(v) == "" }
+
+// unfit tells why this instance could not do a leader's work; "" if it could.
+func (l *Leadership) unfit(v room.View) string {
+	c := v.State.Config
+	switch {
+	case !c.Exists():
+		return "the job has no configuration"
+	case !v.Usable:
+		return "the job's settings cannot be used here"
+	case v.State.JobDisabled():
+		return "the job is disabled"
+	case !v.ServerEnabled():
+		return "the server is disabled"
 	}
-	_, err := l.ports.Lookup(v.Config.ShardingStrategy)
-	return err == nil
+	if _, err := l.ports.Lookup(v.Config.ShardingStrategy); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // abdicate proposes to give the leadership to somebody who can do its work.
 func (l *Leadership) abdicate(v room.View) room.Batch {
 	var txn registry.Txn
 	v.Resign(&txn)
+	why := l.unfit(v)
 	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
-		l.ports.Log().InfoContext(l.ports.Life(), "resigned as leader: the server is disabled, or the job's settings cannot be used here")
+		l.ports.Log().InfoContext(l.ports.Life(), "resigned as leader", "reason", why)
 	}}}
 }
 
