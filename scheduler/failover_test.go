@@ -9,8 +9,6 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // failoverOf returns a job with failover that fires at second 5 of each minute.
@@ -96,65 +94,6 @@ func TestFailoverOfAllThatWasAssigned(t *testing.T) {
 				require.Equal(t, test.want, c.shown())
 				require.Empty(t, c.state().Left)
 				sleepUntil(66 * time.Second)
-				require.Len(t, c.take(), 4, "the next fire")
-			})
-		})
-	}
-}
-
-// onlyHere are options of a process that has a sharding strategy "TEST", which others do not have.
-func onlyHere(t *testing.T) []scheduler.Option {
-	t.Helper()
-	average, err := sharding.Default().Lookup("")
-	require.NoError(t, err)
-	strategies := sharding.Default()
-	require.NoError(t, strategies.Register("TEST", average))
-	return []scheduler.Option{scheduler.WithStrategies(strategies)}
-}
-
-// Who left in order has not crashed, whatever its settings said of failover when it left.
-func TestWhoLeftHasNotCrashedBySettingsThatItDidNotHave(t *testing.T) {
-	t.Parallel()
-	assigned := jobOf(4)
-	assigned.Failover, assigned.FailoverScope = true, job.FailoverAssigned
-	otherwise := assigned
-	otherwise.ShardingStrategy = "TEST"
-	for name, test := range map[string]struct {
-		before, then job.Config
-		together     bool // b is there before a leaves
-		early        bool // the settings change before a leaves
-	}{
-		"the scope is changed while nobody is there": {before: jobOf(4), then: assigned},
-		"it could not use them":                      {before: assigned, then: otherwise, early: true},
-		"it could not use them, and another one can": {before: assigned, then: otherwise, together: true, early: true},
-		"the scope comes with them":                  {before: jobOf(4), then: otherwise, together: true, early: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			inBubble(t, func(t *testing.T, c *cluster) {
-				join := func(cfg job.Config) { c.startWith("b", nil, onlyHere(t), cfg) }
-				a := c.start("a", nil, test.before)
-				if test.together {
-					join(test.before)
-				}
-				sleepUntil(6 * time.Second)
-				if test.early {
-					c.change(test.then)
-				}
-				sleepUntil(7 * time.Second)
-				require.Len(t, c.take(), 4)
-				a.stop(t)
-				if !test.early {
-					c.change(test.then)
-				}
-				if !test.together {
-					join(test.then)
-				}
-				sleepUntil(9 * time.Second)
-				require.Equal(t, map[string]int{fullID("b"): 4}, c.owners())
-				require.Empty(t, c.take())
-				require.Empty(t, c.state().Left)
-				sleepUntil(11 * time.Second)
 				require.Len(t, c.take(), 4, "the next fire")
 			})
 		})

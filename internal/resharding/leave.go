@@ -35,8 +35,7 @@ func PlanLeave(s *jobtree.State, strategy sharding.Strategy, term registry.Revis
 		}
 	}
 	for _, w := range leave.Then {
-		// It leaves no items behind that somebody could take for those of one that crashed.
-		if w.Path != s.Tree().Necessary() && w.Path != s.Tree().FailoverLeft(leaver) {
+		if w.Path != s.Tree().Necessary() {
 			plan.Txn.Then = append(plan.Txn.Then, w)
 		}
 	}

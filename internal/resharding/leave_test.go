@@ -71,45 +71,6 @@ func TestALeaderLeavesItsItemsToTheOthers(t *testing.T) {
 	}
 }
 
-// A resharding after a leave forgets, in the same transaction, who has left: nothing is theirs any more. A leader that gives
-// its items away as it leaves does not even say it.
-func TestWhoLeftIsForgottenWithItsItems(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 6)
-	w.join("a", "b", "c")
-	w.reshard(averagely)
-	left := registry.Put(tree.FailoverLeft(instanceID("a")), "")
-	leave := w.leaveAlone(0)
-	leave.Then = append(leave.Then, left)
-	plan, ok, err := resharding.PlanLeave(w.state(), averagely, w.term, instanceID("a"), leave)
-	require.NoError(t, err)
-	require.True(t, ok)
-	require.NotContains(t, plan.Txn.Then, left)
-
-	w.leave("b")
-	w.do(registry.Put(tree.FailoverLeft(instanceID("b")), ""))
-	require.Nil(t, w.commit(w.plan(averagely).Txn))
-	require.NotContains(t, w.owners(), instanceID("b"))
-	require.Empty(t, w.state().Left)
-}
-
-// What is too large for one transaction leaves that to be tidied.
-func TestWhoLeftIsForgottenAfterALargeResharding(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 300)
-	w.join("a", "b")
-	w.reshard(averagely)
-	w.tidy()
-	w.leave("b")
-	w.do(registry.Put(tree.FailoverLeft(instanceID("b")), ""))
-	plan := w.plan(averagely)
-	require.Nil(t, w.commit(plan.Parts...))
-	require.Nil(t, w.commit(plan.Txn))
-	require.NotEmpty(t, w.state().Left)
-	w.tidy()
-	require.Empty(t, w.state().Left)
-}
-
 // A leader that leaves does so alone where it cannot give its items away in the same transaction.
 func TestALeaveThatGoesAlone(t *testing.T) {
 	t.Parallel()

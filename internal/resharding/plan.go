@@ -91,13 +91,6 @@ func planFor(s *jobtree.State, strategy sharding.Strategy, term registry.Revisio
 		writes = append(writes, registry.Delete(s.Tree().Necessary()))
 	}
 	plan.Needed = len(writes) > 0
-	if plan.Parts == nil && len(moved)+len(s.Left) <= maxWrites-taken {
-		// All that they owned has moved then, so no request of its own has to say that. Whoever is back by then has asked for a
-		// resharding.
-		for _, id := range s.Left {
-			writes = append(writes, registry.Delete(s.Tree().FailoverLeft(id)))
-		}
-	}
 	// The first resharding of a job creates its epoch, which is removed with the job alone.
 	plan.Txn = registry.Txn{If: guards(s, members, term, maxConditions-taken-len(writes)), Then: writes, Repeat: registry.RepeatCreation}
 	return plan, nil

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -211,62 +210,6 @@ func TestAMemberLeavesWithWhatAFormerSessionHolds(t *testing.T) {
 				require.Equal(t, w.Kind == registry.WriteDelete, guarded, "%s is deleted as it was seen", w.Path)
 			}
 			require.True(t, txn.Repeatable())
-		})
-	}
-}
-
-// What tells that somebody left by its own will is of use to who owns items, and to all if failover is about what is
-// assigned. It is never written of a job that is not here any more, nor where no leader would remove it.
-func TestWhoSaysThatItLeft(t *testing.T) {
-	t.Parallel()
-	tree := jobtree.For("orders")
-	assigned := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1, Failover: true, FailoverScope: job.FailoverAssigned}
-	text, err := jobtree.EncodeConfig(assigned)
-	require.NoError(t, err)
-	plain, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1})
-	require.NoError(t, err)
-	me, lead := instance("me", mySession), registry.Node{Path: tree.Leader(), Value: "java", Created: 6, Revision: 6, Session: foreignSession}
-	mine := []registry.Node{
-		{Path: tree.Epoch(), Value: jobtree.EncodeEpoch(jobtree.Epoch{Term: 2, Counter: 2, Total: 1}), Created: 2, Revision: 2},
-		{Path: tree.ItemInstance(0), Value: "me", Created: 2, Revision: 2},
-	}
-	for name, test := range map[string]struct {
-		owns    bool
-		inForce job.Config
-		stored  string // empty = as seeing has it
-		java    bool   // a Java instance leads
-		want    bool
-	}{
-		"it owns nothing":              {},
-		"it owns an item":              {owns: true, want: true},
-		"the settings in force matter": {inForce: assigned, want: true},
-		"those that are stored matter": {stored: text, want: true},
-		"the job is elsewhere":         {owns: true, inForce: assigned, stored: jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b"})},
-		"the job was removed":          {owns: true, inForce: assigned, stored: "-"},
-		"a Java instance leads":        {owns: true, java: true},
-		"the same, and it matters":     {owns: true, java: true, inForce: assigned, want: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			v := seeing(t)
-			*v.Config = test.inForce
-			nodes := []registry.Node{me}
-			if test.owns {
-				nodes = append(nodes, mine...)
-			}
-			if test.stored != "-" {
-				nodes = append(nodes, registry.Node{Path: tree.Config(), Value: cmp.Or(test.stored, plain), Created: 1, Revision: 1})
-			}
-			v.State = jobtree.StateOf("orders", registry.NewSnapshot(9, nodes))
-			if test.java {
-				v.State = jobtree.SharedStateOf("orders", registry.NewSnapshot(9, append(nodes, lead)))
-			}
-			txn := new(world).room(t, false, peers.None{}).LeaveTxn(v, nil)
-			left := registry.Put(tree.FailoverLeft("me"), "")
-			require.Equal(t, test.want, slices.Contains(txn.Then, left))
-			if test.want {
-				require.Contains(t, txn.If, registry.Present(tree.Config()))
-			}
 		})
 	}
 }

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -38,35 +37,10 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 // leaves adds to a transaction that deletes this instance what tells others that it leaves by its own will.
 func leaves(v room.View, txn *registry.Txn) {
 	v.AskForResharding(txn)
-	if !v.State.Config.Exists() || v.State.Elsewhere() || !partsWithItems(v) {
-		return
+	if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned {
+		txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
 	}
-	if present := registry.Present(v.Tree.Config()); !slices.Contains(txn.If, present) {
-		txn.If = append(txn.If, present)
-	}
-	txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
 }
-
-// partsWithItems tells whether the items of this instance must not be taken for those of one that crashed. What failover is
-// about may change before they have other owners, and then the leader goes by the settings of that time. While a Java
-// instance leads, nobody takes the note away, so it is made only where it matters now.
-func partsWithItems(v room.View) bool {
-	if assigned(v.Config) || assigned(&v.State.Config.Value) {
-		return true
-	}
-	if v.State.SharedWithJava() && v.State.LedByJava() {
-		return false
-	}
-	for n := range v.State.Total() {
-		if v.State.Owner(n) == v.Instance {
-			return true
-		}
-	}
-	return false
-}
-
-// assigned tells whether failover is about all items that are assigned to who crashes.
-func assigned(cfg *job.Config) bool { return cfg.Failover && cfg.FailoverScope == job.FailoverAssigned }
 
 // Resign proposes to give up the leadership alone, for an instance that is to leave and has to stay for a while;
 // nothing if it does not lead.
