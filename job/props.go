@@ -41,7 +41,7 @@ func (f *faults) checkProps(settings map[string]string) {
 // looks a value up when it is first asked for it. A variable or file that is missing or empty is a fault.
 // Faults show the reference and never the value.
 //
-// A PropsReader is for one goroutine at a time; once all settings are read, several may call Redact.
+// A PropsReader is for one goroutine at a time; once all settings are read, several may call Redact and RedactCut.
 type PropsReader struct {
 	settings map[string]string
 	found    map[string]found // settings that are references, once they are looked up
@@ -80,6 +80,22 @@ func (r *PropsReader) Redact(text string) string {
 		text = strings.ReplaceAll(text, s.value, s.shown)
 	}
 	return text
+}
+
+// RedactCut is Redact for a text that was cut off, perhaps within such a value: a beginning of one at its end is left out.
+func (r *PropsReader) RedactCut(text string) string {
+	for cut := len(text); cut > 0; { // again, as what is left out may have been the end of another value
+		cut = 0
+		for _, s := range r.secrets {
+			for n := min(len(s.value)-1, len(text)); n > cut; n-- {
+				if strings.HasSuffix(text, s.value[:n]) {
+					cut = n
+				}
+			}
+		}
+		text = text[:len(text)-cut]
+	}
+	return r.Redact(text)
 }
 
 // value returns a setting, looked up if it is a reference; false if that failed, which is a fault by then.

@@ -90,6 +90,10 @@ func TestReferencesAreLookedUpWhereTheyAreUsed(t *testing.T) {
 	require.NoError(t, r.Err(), "what nobody asks for is not looked up")
 	require.Equal(t, "env:PROPS_LONG; file:"+file+" env:PROPS_URL env:PROPS_TEXT plain 7",
 		r.Redact("swordfish and chips; from a file https://h/swordfish swordfish plain 7"))
+	require.Equal(t, "plain env:PROPS_TEXT; ", r.RedactCut("plain swordfish; from a fil"), "cut off within a value")
+	require.Equal(t, "plain ", r.RedactCut("plain swordfish and chip"), "of which another is the beginning")
+	require.Equal(t, "plain file:"+file, r.RedactCut("plain from a files"), "behind another")
+	require.Empty(t, r.RedactCut(""))
 }
 
 func TestFaultsShowReferencesAndNoValues(t *testing.T) {

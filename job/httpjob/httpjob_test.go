@@ -287,6 +287,31 @@ func TestOutput(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{out[0].closed, out[1].closed})
 }
 
+// What is cut off within a secret shows nothing of it, neither in an error nor in what is kept.
+func TestAnAnswerThatIsCutWithinASecret(t *testing.T) {
+	t.Setenv("HTTPJOB_KEY", "swordfish")
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/broken" {
+			w.Header().Set("Content-Length", "100")
+			_, _ = io.WriteString(w, "xxxsword")
+			return
+		}
+		http.Error(w, "xxxswordfish", http.StatusForbidden)
+	}))
+	t.Cleanup(server.Close)
+	for path, bytes := range map[string]string{"/": "8", "/broken": "1000"} {
+		out := new(heard)
+		code, err := httpjob.Job{Output: func(job.ShardingContext) io.Writer { return out }}.Configure(job.Config{Props: map[string]string{
+			"http.uri": server.URL + path, "http.method": "GET", "http.header.X-Key": "env:HTTPJOB_KEY", "http.answer.bytes": bytes,
+		}})
+		require.NoError(t, err)
+		err = code(t.Context(), item)
+		require.Error(t, err)
+		require.NotContains(t, err.Error(), "sword", path)
+		require.Contains(t, out.String(), "\n\nxxx\n", path)
+	}
+}
+
 func TestConfigureNamesEveryFault(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}

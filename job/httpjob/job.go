@@ -109,7 +109,7 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 		Bytes:     int64(p.Number("http.answer.bytes", 1<<20, 0, mostBytes)),
 		Tail:      tailBytes,
 		Address:   c.shown,
-		Redact:    p.Redact,
+		Redact:    p,
 		Guard:     j.Guard, Redirected: c.signed,
 		Open: []string{ContextHeader, TriggerParameterHeader, JobHeader, ItemHeader, FireHeader, TokenHeader},
 	})

@@ -64,7 +64,7 @@ func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 		Connect: p.Milliseconds("webhook.connectTimeoutMilliseconds", 3*time.Second),
 		Read:    p.Milliseconds("webhook.readTimeoutMilliseconds", 5*time.Second),
 		Bytes:   64 << 10, Tail: 512, Redirects: 3,
-		Address: cfg.Props["webhook.url"], Redact: p.Redact,
+		Address: cfg.Props["webhook.url"], Redact: p,
 	})
 	p.Only("webhook.", "webhook.url", "webhook.header.", "webhook.connectTimeoutMilliseconds", "webhook.readTimeoutMilliseconds")
 	return h, p.Err()

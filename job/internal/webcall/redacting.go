@@ -9,7 +9,7 @@ const longestSecret = 128 << 10
 // for one goroutine at a time. Flush it at the end.
 type redacting struct {
 	to     io.Writer
-	redact func(text string) string
+	redact Redactor
 	held   []byte
 }
 
@@ -20,16 +20,20 @@ func (r *redacting) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	// A secret that begins this long before the end is there as a whole, and so is replaced.
-	shown := r.redact(string(r.held))
+	shown := r.redact.Redact(string(r.held))
 	most := max(0, len(shown)-longestSecret)
 	r.held = append(r.held[:0], shown[most:]...)
 	_, err := io.WriteString(r.to, shown[:most])
 	return len(p), err
 }
 
-// flush writes on what is left: there will be no more.
-func (r *redacting) flush() error {
-	_, err := io.WriteString(r.to, r.redact(string(r.held)))
+// flush writes on what is left: there will be no more. What was cut may end within a secret.
+func (r *redacting) flush(cut bool) error {
+	redact := r.redact.Redact
+	if cut {
+		redact = r.redact.RedactCut
+	}
+	_, err := io.WriteString(r.to, redact(string(r.held)))
 	r.held = nil
 	return err
 }

@@ -9,13 +9,19 @@ import (
 	"pgregory.net/rapid"
 )
 
+// hiding hides one secret.
+type hiding struct{}
+
+func (hiding) Redact(text string) string { return strings.ReplaceAll(text, "swordfish", "env:KEY") }
+
+func (h hiding) RedactCut(text string) string { return strings.TrimSuffix(h.Redact(text), "sword") }
+
 // No secret gets through, wherever it stands and in whatever parts it comes, and nothing else is lost.
 func TestSecretsOfAnAnswerAreHidden(t *testing.T) {
 	t.Parallel()
-	redact := func(text string) string { return strings.ReplaceAll(text, "swordfish", "env:KEY") }
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
-		r := &redacting{to: &out, redact: redact}
+		r := &redacting{to: &out, redact: hiding{}}
 		var all strings.Builder
 		for range rapid.IntRange(1, 6).Draw(t, "pieces") {
 			piece := strings.Repeat("x", rapid.SampledFrom([]int{0, 1, longestSecret - 5, 2*longestSecret - 4, 2 * longestSecret}).Draw(t, "filler")) + "swordfish"
@@ -31,7 +37,7 @@ func TestSecretsOfAnAnswerAreHidden(t *testing.T) {
 				piece = piece[n:]
 			}
 		}
-		require.NoError(t, r.flush())
-		require.True(t, redact(all.String()) == out.String(), "however it is cut") //nolint:testifylint // nobody reads megabytes
+		require.NoError(t, r.flush(false))
+		require.True(t, hiding{}.Redact(all.String()) == out.String(), "however it is cut") //nolint:testifylint // nobody reads megabytes
 	})
 }

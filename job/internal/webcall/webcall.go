@@ -35,6 +35,15 @@ type Guard interface {
 	Dial(network, address string, conn syscall.RawConn) error
 }
 
+// Redactor hides secrets. A [job.PropsReader] is one.
+//
+// [job.PropsReader]: https://pkg.go.dev/github.com/elasticron/elasticron/job#PropsReader
+type Redactor interface {
+	Redact(text string) string
+	// RedactCut is Redact for a text that may end within a secret.
+	RedactCut(text string) string
+}
+
 // Limits bound a call.
 type Limits struct {
 	Connect   time.Duration // to connect, TLS included; 0 = none
@@ -44,8 +53,8 @@ type Limits struct {
 	Tail      int           // bytes of the end of it that are kept
 
 	// What is read of secrets must not get into errors, which are stored.
-	Address string                   // the setting of the address; if it is a reference, errors show it instead
-	Redact  func(text string) string // what an answer may show; nil = all
+	Address string   // the setting of the address; if it is a reference, errors show it instead
+	Redact  Redactor // tells what an answer may show; nil = all
 
 	Guard Guard // nil = everything may be called. With one, proxies of the environment are not used
 	// Redirected prepares a request to which a redirect leads; nil = as it is. One that goes elsewhere, to another scheme,
@@ -216,8 +225,9 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 	defer resp.Body.Close() //nolint:errcheck // the answer is read, or not wanted
 	heard()
 	end := tail.New(c.limits.Tail)
+	bounded := &io.LimitedReader{R: resp.Body, N: c.limits.Bytes}
 	read := func(to io.Writer) error {
-		_, err := io.Copy(to, &listening{io.LimitReader(resp.Body, c.limits.Bytes), heard})
+		_, err := io.Copy(to, &listening{bounded, heard})
 		return err
 	}
 	all := io.MultiWriter(end, to)
@@ -229,7 +239,7 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 	} else {
 		hidden := &redacting{to: all, redact: c.limits.Redact}
 		err = read(hidden)
-		if flushed := hidden.flush(); err == nil {
+		if flushed := hidden.flush(err != nil || bounded.N <= 0); err == nil {
 			err = flushed
 		}
 	}
