@@ -61,7 +61,7 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 				return err
 			}
 		}
-		_, err = fmt.Fprintf(v.out, "%d fires. Nothing was done: this is what would be done without --dry-run.\n", len(fires))
+		_, err = fmt.Fprintf(v.out, "%d fires. %s\n", len(fires), nothingDone)
 		return err
 	}
 	if !v.yes {

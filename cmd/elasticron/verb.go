@@ -235,7 +235,11 @@ func (v *verb) end(results []operate.JobResult, err error) error {
 			}
 		}
 		if len(results) > 0 {
-			_, _ = fmt.Fprintf(v.out, "%d of %d jobs\n", len(results)-failed, len(results))
+			end := ""
+			if v.opts.DryRun {
+				end = ". " + nothingDone
+			}
+			_, _ = fmt.Fprintf(v.out, "%d of %d jobs%s\n", len(results)-failed, len(results), end)
 		}
 		return err
 	}
@@ -319,6 +323,9 @@ func planText(p operate.Plan) string {
 // fewMoves is how many items that move are listed.
 const fewMoves = 10
 
+// nothingDone ends what is told of a dry run.
+const nothingDone = "Nothing was done: this is what would be done without --dry-run."
+
 func resultText(r operate.Result, dry bool) string {
 	text := planText(r.Plan)
 	if len(r.Progress.Items) > 0 {
@@ -326,7 +333,7 @@ func resultText(r operate.Result, dry bool) string {
 	}
 	switch {
 	case dry:
-		return text + "Nothing was done: this is what would be done without --dry-run.\n"
+		return text + nothingDone + "\n"
 	case r.Repeated:
 		return text + fmt.Sprintf("Was done before, as operation %s.\n", r.ID)
 	default:

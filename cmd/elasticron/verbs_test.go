@@ -109,7 +109,7 @@ func TestSeveralJobsAtOnce(t *testing.T) {
 	reg := w.hand(t)
 	out, errOut, status := w.does(t, on("disable", "--match", "[mo]*", "--dry-run")...)
 	require.Zero(t, status, errOut)
-	require.Equal(t, "2 of 2 jobs\n", out)
+	require.Equal(t, "2 of 2 jobs. Nothing was done: this is what would be done without --dry-run.\n", out)
 	require.Contains(t, errOut, "disable job \"mail\"\n  ~ disabled false -> true\n")
 	w.program.asked, w.in = func(any) bool { return true }, strings.NewReader("n\n")
 	_, errOut, status = w.does(t, on("disable", "--match", "*")...)
