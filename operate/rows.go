@@ -66,8 +66,13 @@ type ItemRow struct {
 	Last         *ExecutionRow `json:"last,omitempty"` // the one that runs or, if none does, the last one
 }
 
-// Shown is as [JobRow.Shown].
-func (r ItemRow) Shown() string { return shown(r.Status, r.Reasons) }
+// Shown is as [JobRow.Shown]. An item beyond the count has no owner for good, so that the reason says more.
+func (r ItemRow) Shown() string {
+	if r.Status == ShardingFlag && slices.ContainsFunc(r.Reasons, func(reason Reason) bool { return reason.Word == Surplus }) {
+		return string(Surplus)
+	}
+	return shown(r.Status, r.Reasons)
+}
 
 // Counts are numbers of an item's executions by outcome.
 type Counts struct {

@@ -2,6 +2,7 @@ package operate_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -373,6 +374,12 @@ func TestStatusOfAnItem(t *testing.T) {
 		"the total count was lowered": {func(t tree) {
 			t.put(orders.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 30, Counter: 2, Total: 1}))
 		}, operate.ShardingFlag, reasons{operate.Surplus}},
+		"the total count was lowered, and it has no owner": {func(t tree) {
+			t.put(orders.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 30, Counter: 2, Total: 1})).remove(orders.ItemInstance(1))
+		}, operate.ShardingFlag, reasons{operate.Surplus}},
+		"the total count was lowered, and it runs": {func(t tree) {
+			t.put(orders.Epoch(), jobtree.EncodeEpoch(jobtree.Epoch{Term: 30, Counter: 2, Total: 1})).own(orders.ItemRunning(1), "")
+		}, operate.Running, reasons{operate.Surplus}},
 		"a record that cannot be read":  {func(t tree) { t.put(orders.ItemRecord(1), "x") }, operate.Pending, reasons{operate.Unreadable}},
 		"a disabled server is no owner": {func(t tree) { t.put(orders.Server("10.0.0.2"), "DISABLED") }, operate.Pending, nil},
 	} {
@@ -384,6 +391,9 @@ func TestStatusOfAnItem(t *testing.T) {
 			require.Len(t, items, 2)
 			require.Equal(t, test.status, items[1].Status)
 			require.Equal(t, test.reasons, words(items[1].Reasons))
+			if surplus := slices.Contains(test.reasons, operate.Surplus); surplus && test.status != operate.Running {
+				require.Equal(t, "SURPLUS", items[1].Shown())
+			}
 			require.Subset(t, operate.WordsOfItems(), append(asTexts(test.reasons), string(test.status), items[1].Shown()))
 		})
 	}
