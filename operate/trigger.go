@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/byhand"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -472,7 +473,7 @@ func (w *world) checkFires(fires []time.Time) error {
 	case err != nil:
 		return invalid(err)
 	case len(fires) == 0:
-		return refuse(CauseInvalid, "name some", "there are no fires to be run")
+		return noFires(schedule)
 	case len(fires) > MaxBackfill:
 		return refuse(CauseInvalid, "run them in parts", "%d fires are more than %d", len(fires), MaxBackfill)
 	}
@@ -488,6 +489,19 @@ func (w *world) checkFires(fires []time.Time) error {
 		}
 	}
 	return nil
+}
+
+// noFires refuses a backfill of nothing, with the reason if it is the schedule's.
+func noFires(schedule cronexpr.Schedule) *Refusal {
+	_, delayed := cronexpr.DelayOf(schedule)
+	switch {
+	case cronexpr.IsTriggered(schedule):
+		return refuse(CauseInvalid, "trigger it", "there are no fires to be run: the job runs only when it is triggered")
+	case delayed:
+		return refuse(CauseInvalid, "trigger it", "there are no fires to be run: the job runs a while after its last run, and not at times that are known before")
+	default:
+		return refuse(CauseInvalid, "name some", "there are no fires to be run")
+	}
 }
 
 // Fires returns the fires of a job between two times, both included, for a [Operator.Backfill]. The error is a

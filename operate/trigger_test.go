@@ -503,6 +503,12 @@ func TestBackfillsThatAreRefused(t *testing.T) {
 			_, err := g.op.Backfill(t.Context(), theJob, fires, operate.Trigger{}, silent())
 			require.Contains(t, g.refused(operate.CauseInvalid, err).Error(), says)
 		}
+		for cron, says := range map[string]string{"@triggered": "only when it is triggered; trigger it", "@delay 1m": "a while after its last run"} {
+			other := "other" + cron[:2]
+			require.NoError(t, errOf(g.op.Create(t.Context(), job.Config{Name: other, Cron: cron, ShardingTotalCount: 1}, silent())))
+			_, err := g.op.Backfill(t.Context(), other, nil, operate.Trigger{}, silent())
+			require.Contains(t, g.refused(operate.CauseInvalid, err).Error(), says)
+		}
 		g.refused(operate.CauseUnknownJob, errOf(g.op.Backfill(t.Context(), "nobody", everyFive(1), operate.Trigger{}, silent())))
 		require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
 		g.refused(operate.CausePending, errOf(g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, silent())))

@@ -32,6 +32,9 @@ that fails, or at Ctrl-C, and says how to go on: the same command with --id.`,
 		if err := instantFlag("--to", to, &last); err != nil {
 			return err
 		}
+		if first.After(last) {
+			return misuse("--from is %s and --to is %s, want the earlier one first", from, to)
+		}
 		fires, err := v.op.Fires(v.ctx, args[0], first, last)
 		if err != nil {
 			return err

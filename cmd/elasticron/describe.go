@@ -62,7 +62,11 @@ var errKinds = errors.New("want job/NAME, server/IP, instance/ID or " + executio
 func describe(cmd *cobra.Command, what string, reg place, now time.Time, history string) (description, error) {
 	kind, name, found := strings.Cut(what, "/")
 	if !found || name == "" {
-		return description{}, usageError{fmt.Errorf("%q: %w", what, errKinds)}
+		meant := ""
+		if !found && name == "" && kind != "" {
+			meant = fmt.Sprintf("; did you mean job/%s?", kind)
+		}
+		return description{}, usageError{fmt.Errorf("%q: %w%s", what, errKinds, meant)}
 	}
 	read := func() (*operate.Namespace, error) { return operate.ReadNamespace(cmd.Context(), reg, now) }
 	switch kind {

@@ -72,7 +72,7 @@ Jobs:
 
 	for what, want := range map[string]string{
 		"job/none": `no job "none"`, "server/1.1.1.1": `no server "1.1.1.1"`, "instance/x": `no instance "x" lives`,
-		"orders": `"orders": want job/NAME, server/IP, instance/ID or execution/JOB/NUMBER/BEGIN`, "pod/x": "want job/NAME", "job/": "want job/NAME",
+		"orders": `"orders": want job/NAME, server/IP, instance/ID or execution/JOB/NUMBER/BEGIN; did you mean job/orders?`, "pod/x": "want job/NAME", "job/": "want job/NAME",
 	} {
 		_, errOut, status := w.does(t, on("describe", what)...)
 		require.NotZero(t, status)

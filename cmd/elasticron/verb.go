@@ -404,7 +404,11 @@ func targetOf(text string, allowed ...string) (target, error) {
 	for _, kind := range allowed {
 		want = append(want, shapes[kind])
 	}
-	return target{}, misuse("%q is given, want %s", text, strings.Join(want, " or "))
+	meant := ""
+	if slices.Contains(allowed, "job") && !strings.Contains(text, "/") && text != "" {
+		meant = fmt.Sprintf("; did you mean job/%s?", text)
+	}
+	return target{}, misuse("%q is given, want %s%s", text, strings.Join(want, " or "), meant)
 }
 
 func cutLast(text string) (before, after string, found bool) {

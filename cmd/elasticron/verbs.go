@@ -27,7 +27,12 @@ became of each item, and the exit status is 4 if one has failed.`,
 	}
 	newJobsVerb(p, cmd, func(v *verb) (ofJob, error) {
 		return func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-			return v.op.Trigger(ctx, job, t, opts)
+			result, err := v.op.Trigger(ctx, job, t, opts)
+			var refusal *operate.Refusal
+			if errors.As(err, &refusal) && refusal.Cause == operate.CausePending && !t.Replace {
+				refusal.Do = "wait for it, or replace it with --replace"
+			}
+			return result, err
 		}, instantFlag("--fire", fire, &t.Fire)
 	})
 	flags := cmd.Flags()

@@ -301,22 +301,22 @@ func TestTargets(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	for want, args := range map[string][]string{
-		`"orders" is given, want job/NAME or item/JOB/NUMBER or server/IP`: {"disable", "orders"},
-		`"item/orders" is given, want`:                                     {"enable", "item/orders"},
-		`"item/orders/x" is given, want`:                                   {"enable", "item/orders/x"},
-		`"item/orders/-1" is given, want`:                                  {"enable", "item/orders/-1"},
-		`"item/orders/01" is given, want`:                                  {"enable", "item/orders/01"},
-		"want the name of a job, or --match":                               {"disable"},
-		"jobs are named besides --match":                                   {"reshard", "a", "--match", "b"},
-		"--job is for a server":                                            {"disable", "job/orders", "--job", "mail"},
-		"--job is for a server: want":                                      {"disable", "--match", "mai*", "--job", "mail", "--yes"},
-		`"job/orders" is given, want instance/ID`:                          {"shutdown", "job/orders"},
-		`"x" is given, want item/JOB/NUMBER`:                               {"give-up", "x"},
-		"--from and --to are needed":                                       {"backfill", "orders"},
-		`--from is "x", want a time`:                                       {"backfill", "orders", "--from", "x", "--to", "y"},
-		`--fire is "x", want a time`:                                       {"trigger", "orders", "--fire", "x"},
-		"--filename is missing":                                            {"apply"},
-		"the id":                                                           {"reshard", "orders", "--id", "a b"},
+		`"orders" is given, want job/NAME or item/JOB/NUMBER or server/IP; did you mean job/orders?`: {"disable", "orders"},
+		`"item/orders" is given, want`:            {"enable", "item/orders"},
+		`"item/orders/x" is given, want`:          {"enable", "item/orders/x"},
+		`"item/orders/-1" is given, want`:         {"enable", "item/orders/-1"},
+		`"item/orders/01" is given, want`:         {"enable", "item/orders/01"},
+		"want the name of a job, or --match":      {"disable"},
+		"jobs are named besides --match":          {"reshard", "a", "--match", "b"},
+		"--job is for a server":                   {"disable", "job/orders", "--job", "mail"},
+		"--job is for a server: want":             {"disable", "--match", "mai*", "--job", "mail", "--yes"},
+		`"job/orders" is given, want instance/ID`: {"shutdown", "job/orders"},
+		`"x" is given, want item/JOB/NUMBER`:      {"give-up", "x"},
+		"--from and --to are needed":              {"backfill", "orders"},
+		`--from is "x", want a time`:              {"backfill", "orders", "--from", "x", "--to", "y"},
+		`--fire is "x", want a time`:              {"trigger", "orders", "--fire", "x"},
+		"--filename is missing":                   {"apply"},
+		"the id":                                  {"reshard", "orders", "--id", "a b"},
 	} {
 		_, errOut, status := w.does(t, on(args...)...)
 		require.Equal(t, exitMisuse, status, "%s: %s", want, errOut)
