@@ -99,7 +99,7 @@ func giveUp(w *world, item int) (decision, error) {
 		return decision{}, r
 	}
 	if item < 0 || item >= max(w.state.Items(), w.total()) {
-		return decision{}, refuse(CauseUnknownTarget, "", "the job has the items 0 to %d", w.total()-1)
+		return decision{}, refuse(CauseUnknownTarget, "", "the job has %s", itemRange(w.total()))
 	}
 	it := w.state.Item(item)
 	if it.Record.Err != nil {

@@ -239,6 +239,9 @@ func (w *world) lowered(d *decision, after job.Config) *Refusal {
 		return nil
 	}
 	gone := fmt.Sprintf("items %d to %d end: their missed fires are dropped, and they run no more", after.ShardingTotalCount, total-1)
+	if after.ShardingTotalCount == total-1 {
+		gone = fmt.Sprintf("item %d ends: its missed fires are dropped, and it runs no more", total-1)
+	}
 	if !w.force {
 		r := refuse(CauseInvalid, "force it if they are to end", "the total count goes from %d to %d: %s", total, after.ShardingTotalCount, gone)
 		r.Forcible = true
@@ -388,7 +391,7 @@ func create(w *world, text string, marks Marks) (decision, error) {
 	if found := w.disabledBefore(marks); found != "" {
 		d.plan.Notes = append(d.plan.Notes, found+" are disabled by what somebody left who did not get to create the job")
 	}
-	d.plan.Changes = []Change{{What: "job", Before: "none", After: fmt.Sprintf("%s, %d items, cron %q", cfg.ClassName(), cfg.ShardingTotalCount, cfg.Cron)}}
+	d.plan.Changes = []Change{{What: "job", Before: "none", After: fmt.Sprintf("%s, %s, cron %q", cfg.ClassName(), itemCount(cfg.ShardingTotalCount), cfg.Cron)}}
 	d.plan.Next = next(cfg, w.now, 5)
 	if cfg.Disabled {
 		d.warn("it is disabled")

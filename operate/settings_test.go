@@ -104,6 +104,8 @@ func TestFewerItemsNeedConsent(t *testing.T) {
 		refusal := g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, s, silent())))
 		require.True(t, refusal.Forcible)
 		require.Contains(t, refusal.Error(), "from 4 to 2: items 2 to 3 end")
+		one := change(func(c *job.Config) { c.ShardingTotalCount = 3 })
+		require.Contains(t, g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, one, silent()))).Error(), "from 4 to 3: item 3 ends: its missed fires")
 		opts := forced()
 		opts.Wait = true
 		go func() { time.Sleep(time.Second); g.assign(second, first) }()

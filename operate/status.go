@@ -310,7 +310,7 @@ func (l *look) itemStatus(it jobtree.Item, owner string, overdue time.Time) (Sta
 	}
 	switch record := it.Record; {
 	case l.st.Surplus(it.Number):
-		return status, append(reasons, because(Surplus, "the job has %d items", l.st.Total()))
+		return status, append(reasons, because(Surplus, "the job has %s", itemCount(l.st.Total())))
 	case status == ShardingFlag && owner == "":
 		reasons = append(reasons, because(Unassigned, "it has no owner"))
 	case record.Err != nil:

@@ -169,19 +169,20 @@ func (w *world) refusedTrigger(t Trigger, err error) error {
 		return refuse(CauseInvalid, "trigger the whole job, or run it without Java",
 			"Java instances take part in the job, and know neither items, parameters nor fires of a trigger")
 	case byhand.UnknownItems:
-		return refuse(CauseUnknownTarget, "", "the job has no items %s, but 0 to %d", listed(fault.Items), w.state.Config.Value.ShardingTotalCount-1)
+		return refuse(CauseUnknownTarget, "", "the job has no %s, but %s", items(len(fault.Items), listed(fault.Items)), itemRange(w.state.Config.Value.ShardingTotalCount))
 	case byhand.TwiceNamed:
 		return refuse(CauseInvalid, "name it once", "item %d is named twice", fault.Items[0])
 	case byhand.ItemsDisabled:
-		return refuse(CauseUnknownTarget, "enable them first, or leave them out", "items %s are disabled", listed(fault.Items))
+		return refuse(CauseUnknownTarget, one(len(fault.Items), "enable it first, or leave it out", "enable them first, or leave them out"), "%s %s disabled", items(len(fault.Items), listed(fault.Items)), one(len(fault.Items), "is", "are"))
 	case byhand.AllDisabled:
 		return refuse(CauseUnknownTarget, "enable some first", "all items are disabled")
 	case byhand.Pending:
 		if !w.state.Triggered().Exists() {
-			return refuse(CausePending, "wait for it, or replace it", "the console of Java has triggered items %s, which have not begun yet", itemList(fault.Items))
+			return refuse(CausePending, "wait for it, or replace it", "the console of Java has triggered %s, which %s not begun yet",
+				items(len(fault.Items), itemList(fault.Items)), one(len(fault.Items), "has", "have"))
 		}
-		return refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: items %s have not run for it yet",
-			w.state.Triggered().Revision, w.madeBy(w.state.Triggered().Value.Operation), itemList(fault.Items))
+		return refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: %s %s not run for it yet", w.state.Triggered().Revision,
+			w.madeBy(w.state.Triggered().Value.Operation), items(len(fault.Items), itemList(fault.Items)), one(len(fault.Items), "has", "have"))
 	}
 	return fault
 }
@@ -325,6 +326,24 @@ func (p Progress) Failed() (items []ItemProgress) {
 		}
 	}
 	return items
+}
+
+// one chooses the words for one thing, or for several.
+func one(n int, single, several string) string {
+	if n == 1 {
+		return single
+	}
+	return several
+}
+
+// items puts the word before a list of n items.
+func items(n int, list string) string { return one(n, "item ", "items ") + list }
+
+func itemCount(n int) string { return fmt.Sprintf("%d %s", n, one(n, "item", "items")) }
+
+// itemRange names all items of a job.
+func itemRange(total int) string {
+	return one(total, "item 0", fmt.Sprintf("items 0 to %d", total-1))
 }
 
 // maxItemList bounds a list of items, in bytes: a job may have thousands, and lists are written down.

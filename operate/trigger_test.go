@@ -119,10 +119,10 @@ func TestTriggersThatAreRefused(t *testing.T) {
 		cause   operate.Cause
 		says    string
 	}{
-		"an unknown item":  {nothing, operate.Trigger{Items: []int{1, 4, 5}}, operate.CauseUnknownTarget, "no items 4 and 5, but 0 to 3"},
-		"a negative item":  {nothing, operate.Trigger{Items: []int{-1}}, operate.CauseUnknownTarget, "no items -1"},
+		"an unknown item":  {nothing, operate.Trigger{Items: []int{1, 4, 5}}, operate.CauseUnknownTarget, "no items 4 and 5, but items 0 to 3"},
+		"a negative item":  {nothing, operate.Trigger{Items: []int{-1}}, operate.CauseUnknownTarget, "no item -1, but items 0 to 3"},
 		"an item twice":    {nothing, operate.Trigger{Items: []int{1, 1}}, operate.CauseInvalid, "item 1 is named twice"},
-		"a disabled item":  {put(nodes.ItemDisabled(2), ""), operate.Trigger{Items: []int{1, 2}}, operate.CauseUnknownTarget, "items 2 are disabled"},
+		"a disabled item":  {put(nodes.ItemDisabled(2), ""), operate.Trigger{Items: []int{1, 2}}, operate.CauseUnknownTarget, "item 2 is disabled; enable it first, or leave it out"},
 		"a long parameter": {nothing, operate.Trigger{Parameter: string(make([]byte, 2049))}, operate.CauseInvalid, "2048"},
 		"a negative time":  {nothing, operate.Trigger{Within: -1}, operate.CauseInvalid, "must not be negative"},
 		"nobody lives":     {func(g *ground) { g.leave(first); g.leave(second) }, operate.Trigger{}, operate.CauseNoInstance, "no instance of the job lives"},
