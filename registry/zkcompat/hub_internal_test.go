@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/registry"
 )
 
 // The turn that learns that a copy could not be read may have nothing else to do. Somebody has to have the copy read
@@ -142,6 +144,24 @@ func TestAViewBeginsWithAnAnswerToAQuestionAfterIt(t *testing.T) {
 	answer(9)
 	require.NotNil(t, third.view)
 	require.True(t, root.still())
+}
+
+// The handle may be closed, or the view be refused, while the hub is about to show it its first state.
+func TestAViewWhoseWaitHasEndedDoesNotBegin(t *testing.T) {
+	t.Parallel()
+	h, root := hubOf(t)
+	f, err := h.join("/orders", nil)
+	require.NoError(t, err)
+	require.True(t, root.takeAsk(h.link.seen()))
+	f.failed = registry.ErrClosed // as end leaves it, before the view has left
+	close(f.ready)
+	h.link.see(7)
+	h.note(work{asked: true}, h.link.seen())
+	require.Empty(t, root.show(h.link.seen()))
+	_, err = h.bind(t.Context(), f)
+	require.ErrorIs(t, err, registry.ErrClosed)
+	h.leave(f)
+	require.Empty(t, h.roots)
 }
 
 // A request of many paths is never too large for the server, whatever path comes last. What a path alone takes, it took

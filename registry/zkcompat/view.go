@@ -77,9 +77,11 @@ func (h *hub) bind(ctx context.Context, f *follower) (*registry.View, error) {
 	return f.view, nil
 }
 
-// begins tells whether the view begins with the state that is shown, as the server's answer is or is not in it. The caller
-// holds the hub's mutex.
-func (f *follower) begins(answered bool) bool { return f.feed == nil && f.asking && answered }
+// begins tells whether the view begins with the state that is shown, as the server's answer is or is not in it. One whose
+// wait has ended never does: it is about to leave. The caller holds the hub's mutex.
+func (f *follower) begins(answered bool) bool {
+	return f.feed == nil && f.failed == nil && f.asking && answered
+}
 
 // start makes the view. The caller holds the hub's mutex.
 func (f *follower) start(first registry.Snapshot) {
