@@ -214,7 +214,8 @@ func (h *hub) gather(l *link, seen registry.Revision, overdue bool) work {
 	return w
 }
 
-// dismiss has the server tell no more of what nobody follows.
+// dismiss has the server tell no more of what nobody follows. Nobody waits for its answers: the server takes requests in
+// their order, and so a later watch of the same path after this.
 func (h *hub) dismiss(l *link) {
 	h.mu.Lock()
 	left := h.left
@@ -226,7 +227,7 @@ func (h *hub) dismiss(l *link) {
 		root := h.roots[path]
 		h.mu.Unlock()
 		if w != nil && root == nil {
-			_ = w.unwatch(path) // if that fails, its events are for nobody
+			w.request(opRemoveWatches, watchRequest(path, watchAny), func(answer) {}) // if that fails, its events are for nobody
 		}
 	}
 }

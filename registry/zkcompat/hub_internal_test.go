@@ -2,9 +2,13 @@ package zkcompat
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"net"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -162,6 +166,50 @@ func TestAViewWhoseWaitHasEndedDoesNotBegin(t *testing.T) {
 	require.ErrorIs(t, err, registry.ErrClosed)
 	h.leave(f)
 	require.Empty(t, h.roots)
+}
+
+// sparing is the connection to a server that answers nothing. It keeps what was sent.
+type sparing struct {
+	net.Conn
+	sent []string // kind and path
+}
+
+func (c *sparing) Write(request []byte) (int, error) {
+	r := reader{rest: request[8:]}
+	c.sent = append(c.sent, fmt.Sprint(r.int(), " ", r.text()))
+	return len(request), nil
+}
+
+func (c *sparing) Close() error { return nil }
+
+// The one goroutine that feeds all views does not wait until the server has forgotten what nobody follows any more. A new
+// view of the same path is watched after that.
+func TestViewsThatEndHoldUpNoOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		h, _ := hubOf(t)
+		server := new(sparing)
+		wire := newWire(h.link, server, time.Minute)
+		h.link.wire = wire
+		var want []string
+		for i := range 100 {
+			f, err := h.join(fmt.Sprint("/gone/", i), nil)
+			require.NoError(t, err)
+			h.leave(f)
+			want = append(want, fmt.Sprint(opRemoveWatches, " /shop/gone/", i))
+		}
+		h.dismiss(h.link)
+		require.Equal(t, want, server.sent)
+
+		_, err := h.join("/gone/7", nil)
+		require.NoError(t, err)
+		h.gather(h.link, 0, false)
+		synctest.Wait()
+		require.Equal(t, append(want, fmt.Sprint(opAddWatch, " /shop/gone/7")), server.sent)
+		h.r.endLife(registry.ErrClosed)
+		require.NoError(t, wire.Close())
+		h.wg.Wait()
+	})
 }
 
 // A request of many paths is never too large for the server, whatever path comes last. What a path alone takes, it took

@@ -271,13 +271,18 @@ func (w *wire) watch(path string) error { return w.ask(opAddWatch, path, watchRe
 // unwatch ends that.
 func (w *wire) unwatch(path string) error { return w.ask(opRemoveWatches, path, watchAny) }
 
-// ask sends a request of a path and a number, and waits for its answer.
-func (w *wire) ask(op int32, path string, kind int32) error {
+// watchRequest returns the frame of a request of a path and a number.
+func watchRequest(path string, kind int32) frame {
 	f := newFrame(8 + len(path))
 	f.text(path)
 	f.int(kind)
+	return f
+}
+
+// ask sends such a request, and waits for its answer.
+func (w *wire) ask(op int32, path string, kind int32) error {
 	heard := make(chan error, 1) // holds the one answer
-	if !w.request(op, f, func(a answer) { heard <- a.err }) {
+	if !w.request(op, watchRequest(path, kind), func(a answer) { heard <- a.err }) {
 		return zk.ErrConnectionClosed
 	}
 	return <-heard
