@@ -67,6 +67,9 @@ type contender struct {
 	link    *link
 	own     string // its znode; empty while there is none
 
+	// entering is closed when the last request to create the znode is over; nil if there was none.
+	entering <-chan struct{}
+
 	// made are the ancestors that it had to make, if that of the whole tree was among them: the tree had been removed.
 	made []string
 }
@@ -157,7 +160,7 @@ func (c *contender) enter(ctx context.Context) (before string, err error) {
 	}
 	name := childOf(c.folder, latchProtection+c.id+"-"+latchName)
 	c.own = name // from now on there is something to clean up
-	_, err = ask(ctx, c.link, func(k *zk.Conn) (string, error) {
+	_, c.entering, err = askFor(ctx, c.link, func(k *zk.Conn) (string, error) {
 		return k.Create(name, []byte{}, zk.FlagEphemeral|zk.FlagSequence, c.r.acl)
 	})
 	if errors.Is(err, zk.ErrNoNode) {
@@ -245,10 +248,18 @@ func (c *contender) leave(ctx context.Context) {
 	}
 }
 
-// withdraw deletes the contender's znode, whatever its name came to be.
+// withdraw deletes the contender's znode, whatever its name came to be. The request to create it may not have been sent
+// yet: whoever looked for the znode before would find none, and leave one that stands in the line for ever.
 func (c *contender) withdraw() {
 	ctx, cancel := c.r.alive(c.link.quit)
 	defer cancel()
+	if c.entering != nil {
+		select {
+		case <-c.entering:
+		case <-ctx.Done():
+			return
+		}
+	}
 	for failed := 0; ctx.Err() == nil; failed++ {
 		remote.Sleep(ctx, remote.Backoff(failed))
 		if c.link.await(ctx) != nil {

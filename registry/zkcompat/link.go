@@ -238,26 +238,35 @@ var errLeft = errors.New("the context ended before the answer came")
 // ask makes a call of the client, which takes no context. When ctx ends first, the call goes on until
 // the server answers or the connection breaks, and its result is thrown away.
 func ask[T any](ctx context.Context, l *link, call func(*zk.Conn) (T, error)) (T, error) {
+	value, _, err := askFor(ctx, l, call)
+	return value, err
+}
+
+// askFor returns as well what tells that the call is over. It is nil if the call was never made, as if ctx had ended before.
+func askFor[T any](ctx context.Context, l *link, call func(*zk.Conn) (T, error)) (value T, over <-chan struct{}, err error) {
+	if ctx.Err() != nil {
+		return value, nil, errLeft
+	}
 	type result struct {
 		value T
 		err   error
 	}
 	answer := make(chan result, 1) // for a caller that left
 	if !l.begin() {
-		var none T
-		return none, zk.ErrClosing
+		return value, nil, zk.ErrClosing
 	}
+	ended := make(chan struct{})
 	go func() {
 		defer l.calls.Done()
+		defer close(ended)
 		value, err := call(l.conn)
 		answer <- result{value, err}
 	}()
 	select {
 	case r := <-answer:
-		return r.value, r.err
+		return r.value, ended, r.err
 	case <-ctx.Done():
-		var none T
-		return none, errLeft
+		return value, ended, errLeft
 	}
 }
 
