@@ -30,6 +30,7 @@ type link struct {
 	quit   context.Context // ends when the link is dead
 	end    context.CancelCauseFunc
 	calls  sync.WaitGroup
+	known  bool // the client says on each connection who it is; the keeper's goroutine uses it
 
 	zxid   atomic.Int64 // the newest transaction that an answer showed
 	parted atomic.Bool  // the server confirmed that the session is closed

@@ -5,8 +5,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
+	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,7 +19,12 @@ import (
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
-const opMultiRead = 22
+const (
+	opRemoveWatches = 18
+	opMultiRead     = 22
+	opSetAuth       = 100
+	opAddWatch      = 106
+)
 
 // witness makes connections and keeps a record of each.
 type witness struct {
@@ -147,4 +155,42 @@ func TestNothingIsReadBeforeASyncOnANewConnection(t *testing.T) {
 		require.False(t, c.tooSoon)
 	}
 	require.True(t, view.Snapshot().Get("/config").Exists())
+}
+
+// breaking is a connection that breaks when it is to send one of the first syncs. It counts credentials.
+type breaking struct {
+	net.Conn
+	left   *atomic.Int64 // syncs that are not sent
+	logins *atomic.Int64 // on the last connection
+}
+
+func (c breaking) Write(frame []byte) (int, error) {
+	switch binary.BigEndian.Uint32(frame[8:]) {
+	case opSetAuth:
+		c.logins.Add(1)
+	case opSync:
+		if c.left.Add(-1) >= 0 {
+			return 0, errors.Join(io.ErrClosedPipe, c.Close())
+		}
+	}
+	return c.Conn.Write(frame)
+}
+
+// However many connections break before the first proof, the client says who it is once on each.
+func TestCredentialsDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	var left, logins atomic.Int64
+	left.Store(4)
+	open(t, func(c *zkcompat.Config) {
+		c.Digest = "user:secret"
+		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if err != nil {
+				return nil, err
+			}
+			logins.Store(0)
+			return breaking{conn, &left, &logins}, nil
+		}
+	})
+	require.EqualValues(t, 1, logins.Load())
 }

@@ -257,16 +257,32 @@ func (k *sessionKeeper) prepare(l *link) bool {
 
 // introduce says who the client is, and makes the namespace.
 func (k *sessionKeeper) introduce(ctx context.Context, l *link) error {
-	if digest := k.r.config.Digest; digest != "" {
-		_, err := ask(ctx, l, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.AddAuth("digest", []byte(digest)) })
-		if err != nil {
-			return err
-		}
+	if err := k.sayWho(ctx, l); err != nil {
+		return err
 	}
 	if err := l.sync(ctx); err != nil {
 		return err
 	}
 	return k.r.makeParents(ctx, l, childOf(k.r.ns.base, "any"))
+}
+
+// sayWho says who the client is, once for each link: the client keeps what it said, and says all of it again on each new
+// connection.
+func (k *sessionKeeper) sayWho(ctx context.Context, l *link) error {
+	digest := k.r.config.Digest
+	if digest == "" || l.known {
+		return nil
+	}
+	epoch, _ := l.ready()
+	_, err := ask(ctx, l, func(c *zk.Conn) (struct{}, error) { return struct{}{}, c.AddAuth("digest", []byte(digest)) })
+	if err != nil {
+		return err
+	}
+	if now, _ := l.ready(); now != epoch { // the new connection may have been there before the client kept it
+		return zk.ErrConnectionClosed
+	}
+	l.known = true
+	return nil
 }
 
 // prove has the session confirmed. The error tells why it was not.
