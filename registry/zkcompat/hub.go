@@ -274,7 +274,7 @@ type loaded struct {
 func (h *hub) load(l *link, epoch int, root *root, number int) {
 	c := &loaded{root: root, number: number, err: zk.ErrConnectionClosed}
 	if w := l.present(epoch); w != nil {
-		if c.err = w.watch(root.path); c.err == nil {
+		if c.err = w.watch(h.r.life, root.path); c.err == nil {
 			c.found, c.err = walk(h.r.life, l, root.path)
 		}
 	}

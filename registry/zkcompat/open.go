@@ -67,9 +67,9 @@ func (r *Registry) watchOnce(ctx context.Context, l *link) error {
 		epoch, _ := l.ready()
 		if w := l.present(epoch); w != nil {
 			probe := childOf(r.ns.base, "any")
-			err := w.watch(probe)
+			err := w.watch(ctx, probe)
 			if err == nil {
-				err = w.unwatch(probe)
+				err = w.unwatch(ctx, probe)
 			}
 			if err == nil || !isPassing(err) {
 				return err

@@ -2,6 +2,7 @@ package zkcompat_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -115,6 +116,52 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	_, err := zkcompat.Open(ctx, configOf(sharedServer(t), namespaceOf(t)))
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorIs(t, err, context.Canceled)
+}
+
+// deaf is a connection on which one kind of request gets lost.
+type deaf struct {
+	net.Conn
+	kind uint32
+	lost func()
+}
+
+func (c deaf) Write(request []byte) (int, error) {
+	if binary.BigEndian.Uint32(request[8:]) == c.kind {
+		c.lost()
+		return len(request), nil
+	}
+	return c.Conn.Write(request)
+}
+
+// The server may be there and answer everything but the last that Open asks.
+func TestOpenEndsWithItsContextWhateverItWaitsFor(t *testing.T) {
+	t.Parallel()
+	for name, kind := range map[string]uint32{"a watch": opAddWatch, "the end of one": opRemoveWatches} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithCancel(t.Context())
+			config := configOf(sharedServer(t), namespaceOf(t))
+			config.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				conn, err := new(net.Dialer).DialContext(ctx, network, address)
+				if err != nil {
+					return nil, err
+				}
+				return deaf{conn, kind, cancel}, nil
+			}
+			opened := make(chan error, 1)
+			go func() {
+				_, err := zkcompat.Open(ctx, config)
+				opened <- err
+			}()
+			select {
+			case err := <-opened:
+				require.ErrorIs(t, err, registry.ErrUnavailable)
+				require.ErrorIs(t, err, context.Canceled)
+			case <-time.After(20 * time.Second):
+				t.Fatal("Open waits")
+			}
+		})
+	}
 }
 
 // severed is a connection that breaks when it is to send the last request that is left.

@@ -3,6 +3,7 @@ package zkcompat
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -266,10 +267,14 @@ func (w *wire) request(kind int32, f frame, heard func(answer)) bool {
 }
 
 // watch has the server tell of every change of the subtree at path, until the connection ends.
-func (w *wire) watch(path string) error { return w.ask(opAddWatch, path, watchRecursive) }
+func (w *wire) watch(ctx context.Context, path string) error {
+	return w.ask(ctx, opAddWatch, path, watchRecursive)
+}
 
 // unwatch ends that.
-func (w *wire) unwatch(path string) error { return w.ask(opRemoveWatches, path, watchAny) }
+func (w *wire) unwatch(ctx context.Context, path string) error {
+	return w.ask(ctx, opRemoveWatches, path, watchAny)
+}
 
 // watchRequest returns the frame of a request of a path and a number.
 func watchRequest(path string, kind int32) frame {
@@ -280,10 +285,15 @@ func watchRequest(path string, kind int32) frame {
 }
 
 // ask sends such a request, and waits for its answer.
-func (w *wire) ask(op int32, path string, kind int32) error {
+func (w *wire) ask(ctx context.Context, op int32, path string, kind int32) error {
 	heard := make(chan error, 1) // holds the one answer
 	if !w.request(op, watchRequest(path, kind), func(a answer) { heard <- a.err }) {
 		return zk.ErrConnectionClosed
 	}
-	return <-heard
+	select {
+	case err := <-heard:
+		return err
+	case <-ctx.Done():
+		return errLeft
+	}
 }
