@@ -158,6 +158,7 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	}
 	l.last = fmt.Errorf("connect to %s: no answer to the greeting", address)
 	l.wire = newWire(l, conn, l.config.DialTimeout)
+	_ = conn.SetReadDeadline(l.wire.greeting) // TLS reads before it writes the client's greeting, for which the client sets none
 	return l.wire, nil
 }
 

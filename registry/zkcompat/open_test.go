@@ -2,6 +2,7 @@ package zkcompat_test
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -162,6 +163,30 @@ func TestOpenEndsWithItsContextWhateverItWaitsFor(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A server that accepts a connection and says nothing is left for the next one, also if the first word is for TLS, which
+// is exchanged when the client says its first.
+func TestAServerThatSaysNothingOfTLSIsGivenUp(t *testing.T) {
+	t.Parallel()
+	silent, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer silent.Close()
+	var dialed atomic.Int64
+	r := open(t, func(c *zkcompat.Config) {
+		c.DialTimeout, c.ConnectionTimeout = time.Second, 30*time.Second
+		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dialed.Add(1) > 1 {
+				return new(net.Dialer).DialContext(ctx, network, address)
+			}
+			conn, err := new(net.Dialer).DialContext(ctx, network, silent.Addr().String())
+			if err != nil {
+				return nil, err
+			}
+			return tls.Client(conn, &tls.Config{ServerName: "zookeeper", MinVersion: tls.VersionTLS12}), nil
+		}
+	})
+	put(t, r, registry.Put("/a", ""))
 }
 
 // severed is a connection that breaks when it is to send the last request that is left.
