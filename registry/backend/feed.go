@@ -50,10 +50,11 @@ func (f *Feed) hides(path string) bool {
 	return slices.ContainsFunc(f.except, func(except func(path string) bool) bool { return except(path) })
 }
 
-// Event is one node's new state: a put, or a removal if Node does not exist.
+// Event is one node's new state: a put, or a removal if Node does not exist, with what [registry.Change] calls Removed.
 type Event struct {
-	Path string
-	Node registry.Node
+	Path    string
+	Node    registry.Node
+	Removed registry.Revision
 }
 
 // Apply brings the view to revision by events; the last one on a path counts. Events outside
@@ -101,7 +102,14 @@ func (f *Feed) changesOf(now registry.Snapshot, events []Event) []registry.Chang
 	}
 	slices.SortStableFunc(inside, func(a, b Event) int { return strings.Compare(a.Path, b.Path) })
 	var changes []registry.Change
+	removed := registry.Revision(0) // the first revision that removed the node as it is shown, of those on this path
 	for i, e := range inside {
+		if i == 0 || inside[i-1].Path != e.Path {
+			removed = 0
+		}
+		if removed == 0 && !e.Node.Exists() {
+			removed = e.Removed
+		}
 		if i+1 < len(inside) && inside[i+1].Path == e.Path {
 			continue // a later one on this path follows
 		}
@@ -112,7 +120,11 @@ func (f *Feed) changesOf(now registry.Snapshot, events []Event) []registry.Chang
 		if changes == nil {
 			changes = make([]registry.Change, 0, len(inside)-i)
 		}
-		changes = append(changes, registry.Change{Old: old, New: e.Node})
+		change := registry.Change{Old: old, New: e.Node}
+		if !e.Node.Exists() {
+			change.Removed = removed
+		}
+		changes = append(changes, change)
 	}
 	return changes
 }

@@ -131,7 +131,7 @@ func (w *watch) followersOf(path string) iter.Seq[*follower] {
 func (n namespace) event(e *clientv3.Event) (backend.Event, bool) {
 	node, ok := n.node(e.Kv)
 	if e.Type == mvccpb.Event_DELETE {
-		return backend.Event{Path: node.Path}, ok
+		return backend.Event{Path: node.Path, Removed: registry.Revision(e.Kv.ModRevision)}, ok
 	}
 	return backend.Event{Path: node.Path, Node: node}, ok
 }

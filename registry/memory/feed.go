@@ -100,7 +100,7 @@ func (r *Registry) inside(c commit) []backend.Event {
 	var events []backend.Event
 	for _, e := range c.events {
 		if path, ok := strings.CutPrefix(e.Path, r.prefix); ok && strings.HasPrefix(path, "/") {
-			events = append(events, backend.Event{Path: path, Node: relative(r.prefix, e.Node)})
+			events = append(events, backend.Event{Path: path, Node: relative(r.prefix, e.Node), Removed: e.Removed})
 		}
 	}
 	return events

@@ -90,7 +90,7 @@ func (s *Server) drop(id registry.SessionID) {
 	delete(s.leases, id)
 	var events []backend.Event
 	for full := range l.nodes {
-		events = append(events, s.tree.remove(full))
+		events = append(events, s.tree.remove(full, s.revision+1))
 	}
 	s.publish(events)
 }

@@ -111,7 +111,7 @@ func (s *Server) remove(n registry.Node) backend.Event {
 	if l := s.leases[n.Session]; l != nil {
 		delete(l.nodes, n.Path)
 	}
-	return s.tree.remove(n.Path)
+	return s.tree.remove(n.Path, s.revision+1)
 }
 
 // written returns the nodes at and below the paths that the transaction writes.

@@ -47,10 +47,10 @@ func (t *tree) set(n registry.Node) backend.Event {
 	return backend.Event{Path: n.Path, Node: n}
 }
 
-// remove deletes the node at a full path and tells the event.
-func (t *tree) remove(full string) backend.Event {
+// remove deletes the node at a full path, at a revision, and tells the event.
+func (t *tree) remove(full string, at registry.Revision) backend.Event {
 	t.nodes.Delete(full)
-	return backend.Event{Path: full}
+	return backend.Event{Path: full, Removed: at}
 }
 
 // relative turns a node of the store into what a handle with this prefix shows.

@@ -159,7 +159,6 @@ func (e *env) view(p registry.Viewer, path string) *registry.View {
 	return v
 }
 
-// waitFor returns the first state of the view that satisfies the predicate.
 // narrowView opens a view that parts narrow.
 func (e *env) narrowView(p *Participant, path string, parts ...registry.Part) *registry.View {
 	e.Helper()
@@ -168,6 +167,7 @@ func (e *env) narrowView(p *Participant, path string, parts ...registry.Part) *r
 	return v
 }
 
+// waitFor returns the first state of the view that satisfies the predicate.
 func (e *env) waitFor(v *registry.View, predicate func(registry.Snapshot) bool) registry.Snapshot {
 	e.Helper()
 	s, err := v.WaitFor(e.ctx, predicate)

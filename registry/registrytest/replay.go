@@ -50,6 +50,9 @@ func (r *replay) step(s registry.Step) {
 		if c.Old != r.nodes[c.Path()] || c.Old == c.New || c.Path() <= last {
 			r.fault("%s from %s to %s when the listener has %s", c.Kind(), c.Old, c.New, r.nodes[c.Path()])
 		}
+		if c.Removed != 0 && (c.Kind() != registry.Removed || c.Removed <= c.Old.Revision) {
+			r.fault("%s is said to have been removed at %d: from %s to %s", c.Path(), c.Removed, c.Old, c.New)
+		}
 		last = c.Path()
 		r.changes[last]++
 		if c.New.Exists() {

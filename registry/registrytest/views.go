@@ -16,6 +16,7 @@ func viewCases() []testCase {
 	return []testCase{
 		{name: "FirstStateIsThere", run: firstStateIsThere},
 		{name: "AddedUpdatedAndRemovedAreToldApart", run: kindsAreToldApart},
+		{name: "TellsWhatWentTogether", run: tellsWhatWentTogether},
 		{name: "FollowsAfterIdleness", run: followsAfterIdleness},
 		{name: "NeighboursStayOut", run: neighboursStayOut},
 		{name: "LeavesOutWhatIsExcepted", run: leavesOutWhatIsExcepted},
@@ -88,6 +89,32 @@ func kindsAreToldApart(e *env) {
 		{registry.Removed, "/a", "2", ""},
 		{registry.Added, "/a", "", "3"},
 	}, seen)
+}
+
+// What a client takes away, and what goes with its session then, did not go together, whatever steps show it.
+func tellsWhatWentTogether(e *env) {
+	p, leaves := e.open(), e.open()
+	session := e.session(leaves)
+	e.commit(leaves, registry.PutOwned("/of/a", "", session), registry.PutOwned("/of/b", "", session), registry.PutOwned("/of/another/c", "", session))
+	v := e.view(p, "/of")
+	removed := make(map[string]registry.Revision)
+	unsubscribe := v.Subscribe(func(s registry.Step) {
+		for _, c := range s.Changes {
+			if c.Kind() == registry.Removed {
+				removed[c.Path()] = c.Removed
+			}
+		}
+	})
+	deleted := e.commit(leaves, registry.Delete("/of/a"))
+	require.NoError(e, leaves.Close(e.ctx))
+	e.waitFor(v, func(s registry.Snapshot) bool { return s.Len() == 0 })
+	unsubscribe()
+	require.Len(e, removed, 3)
+	require.LessOrEqual(e, removed["/of/a"], deleted)
+	require.Equal(e, removed["/of/b"], removed["/of/another/c"])
+	if removed["/of/a"] != 0 {
+		require.NotEqual(e, removed["/of/a"], removed["/of/b"])
+	}
 }
 
 func followsAfterIdleness(e *env) {

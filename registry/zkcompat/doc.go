@@ -104,7 +104,9 @@
 // it gives it any answer that reflects the change. A view moves on when no reported change waits to be looked
 // into: then it is exactly the state of the store as of the last answer, with whole transactions in it. If changes
 // come so fast that this does not happen for a tenth of a second, a view shows what it has read by then: every
-// transaction up to its revision as a whole, and perhaps parts of later ones. It may skip states in between. After
+// transaction up to its revision as a whole, and perhaps parts of later ones. It may skip states in between. Of znodes that
+// another client deleted it tells the transaction ([registry.Change].Removed): servers of 3.9 or later say it with the event.
+// For servers before it reads the parents when two ephemeral znodes of a session are gone, whose pzxid stands for it. After
 // a broken connection the view reads the subtree again and shows the difference: from a server that knows all that this
 // handle has seen, and only when a sync has been answered.
 //

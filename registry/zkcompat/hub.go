@@ -69,7 +69,7 @@ func (h *hub) hear(l *link, e zk.Event) {
 	case zk.EventNodeCreated, zk.EventNodeDataChanged:
 		h.tell(news{kind: nodeChanged, link: l, path: e.Path})
 	case zk.EventNodeDeleted:
-		h.tell(news{kind: nodeGone, link: l, path: e.Path})
+		h.tell(news{kind: nodeGone, link: l, path: e.Path, at: registry.Revision(l.event.Load())})
 	}
 }
 
@@ -194,7 +194,7 @@ func (h *hub) gather(l *link, seen registry.Revision, overdue bool) work {
 		w.heard = true
 		c.root.take(l, h.epoch, c.found)
 		for path := range c.root.late {
-			h.changed(path, false)
+			h.changed(path, false, 0)
 		}
 		clear(c.root.late)
 	}

@@ -33,6 +33,7 @@ type link struct {
 	known  bool // the client says on each connection who it is; the keeper's goroutine uses it
 
 	zxid   atomic.Int64 // the newest transaction that an answer showed
+	event  atomic.Int64 // the one of which the event is that the client is told next; 0 if the server does not say
 	parted atomic.Bool  // the server confirmed that the session is closed
 
 	mu      sync.Mutex

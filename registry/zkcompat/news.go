@@ -28,9 +28,11 @@ const (
 type news struct {
 	kind  newsKind
 	link  *link
-	epoch int               // of the connection; not of events
-	at    registry.Revision // of answers: what the server had shown by then, of which the queue has all events; 0 = it gave none
-	path  string            // of events
+	epoch int // of the connection; not of events
+	// at is, of answers, what the server had shown by then, of which the queue has all events; 0 = it gave none. Of an event
+	// that a znode was deleted it is the transaction that did it; 0 = the server does not say.
+	at    registry.Revision
+	path  string // of events
 	write *write
 	read  *reading
 }
@@ -146,7 +148,7 @@ func (h *hub) learn(l *link) bool {
 		switch {
 		case n.link != l:
 		case n.kind == nodeChanged || n.kind == nodeGone:
-			h.changed(n.path, n.kind == nodeGone)
+			h.changed(n.path, n.kind == nodeGone, n.at)
 		case n.epoch != h.epoch:
 		case n.kind == writeSent:
 			for _, path := range n.write.paths {
@@ -160,15 +162,15 @@ func (h *hub) learn(l *link) bool {
 		case n.kind == nodesRead:
 			h.unsure, h.learned = false, max(h.learned, n.at)
 			for i, path := range n.read.paths {
-				h.set(path, n.read.found[i])
+				h.set(path, n.read.found[i], false)
 			}
 		}
 	}
 	return len(queue) > 0
 }
 
-// changed takes in an event. The caller holds mu.
-func (h *hub) changed(path string, gone bool) {
+// changed takes in an event: of a deletion with its transaction, if that is known. The caller holds mu.
+func (h *hub) changed(path string, gone bool, at registry.Revision) {
 	if h.writing[path] > 0 {
 		h.held[path] = true
 		return
@@ -182,9 +184,7 @@ func (h *hub) changed(path string, gone bool) {
 		case rootLoading:
 			root.late[path] = true
 		case rootLoaded:
-			root.set(path, znode{})
-			root.setParent(path)
-			h.stirred[root] = true
+			h.remove(root, path, at)
 			h.unsure = true // the next answer shows of which transaction that is a part
 		}
 	}
@@ -215,24 +215,38 @@ func (h *hub) written(w *write) {
 		delete(h.held, path)
 		switch {
 		case w.after != nil && w.after[i].known:
-			h.set(path, w.after[i].znode)
+			h.set(path, w.after[i].znode, true)
 		case held:
-			h.changed(path, false)
+			h.changed(path, false, 0)
 		}
 	}
 }
 
-// set puts a znode into the copies, as of an answer. The caller holds mu.
-func (h *hub) set(path string, z znode) {
+// set puts a znode into the copies, as of an answer: to what was read, or to a multi of this handle. The caller holds mu.
+func (h *hub) set(path string, z znode, own bool) {
 	for _, root := range h.above(path) {
 		switch root.state {
 		case rootLoading:
 			root.late[path] = true
 		case rootLoaded:
-			root.set(path, z)
-			root.setParent(path)
-			h.stirred[root] = true
+			if z.there || own {
+				root.set(path, z)
+				root.setParent(path)
+				h.stirred[root] = true
+			} else {
+				h.remove(root, path, 0)
+			}
 		}
 	}
 	delete(h.dirty, path)
+}
+
+// remove takes a znode out of a copy that another client has deleted. The caller holds mu.
+func (h *hub) remove(root *root, path string, at registry.Revision) {
+	for _, parent := range root.removals.note(path, root.nodes[path], at) {
+		h.stale(parent)
+	}
+	root.set(path, znode{})
+	root.setParent(path)
+	h.stirred[root] = true
 }

@@ -25,12 +25,13 @@ type root struct {
 	late    map[string]bool // what changed while it was read
 	refused error           // why it cannot be read
 
-	link    *link // of the copy
-	epoch   int
-	nodes   map[string]znode
-	whole   bool            // the copy is new, and not yet shown
-	changed map[string]bool // what is not yet shown
-	shown   registry.Revision
+	link     *link // of the copy
+	epoch    int
+	nodes    map[string]znode
+	whole    bool            // the copy is new, and not yet shown
+	changed  map[string]bool // what is not yet shown
+	removals removals        // of that
+	shown    registry.Revision
 
 	wanted registry.Revision // that somebody waits for; 0 if nobody does
 	ask    bool              // somebody wants the present revision, or a first state
@@ -59,6 +60,7 @@ func (r *root) take(l *link, epoch int, found map[string]znode) {
 	r.state, r.link, r.epoch = rootLoaded, l, epoch
 	r.nodes, r.whole = found, true
 	clear(r.changed)
+	r.removals = removals{}
 }
 
 // takeAsk tells whether the server must be asked for its present revision. What answers have shown, the copies
@@ -143,6 +145,7 @@ func (r *root) show(at registry.Revision) []func() {
 	}
 	r.shown, r.whole = at, false
 	clear(r.changed)
+	r.removals = removals{}
 	r.asking = r.asking && !answered
 	if reached {
 		r.wanted = 0
@@ -161,7 +164,7 @@ func (r *root) events() []backend.Event {
 			continue // the namespace itself holds no value
 		}
 		name := r.ns.path(path)
-		events = append(events, backend.Event{Path: name, Node: r.nodes[path].node(name)})
+		events = append(events, backend.Event{Path: name, Node: r.nodes[path].node(name), Removed: r.removals.of(path, r.nodes)})
 	}
 	return events
 }

@@ -159,7 +159,8 @@ func (w *wire) note(body []byte) bool {
 		return true
 	}
 	number := int32(binary.BigEndian.Uint32(body))
-	if number == numberOfEvents {
+	if number == numberOfEvents { // of which servers before 3.9 do not say the transaction
+		w.link.event.Store(max(int64(binary.BigEndian.Uint64(body[4:])), 0))
 		return true
 	}
 	w.link.see(int64(binary.BigEndian.Uint64(body[4:])))

@@ -15,11 +15,12 @@ import (
 // makes it anew when it reconnects, and other Java instances may take over what it ran.
 const confirmLoss = time.Second
 
-// losses are executions of Java instances whose mark vanished in one step with their instance: the session
+// losses are executions of Java instances whose mark vanished together with their instance: the session
 // of both is over. It is the only sign of a crash that Java leaves, and only those who
 // saw it know.
 type losses struct {
-	lost map[int]loss // by item
+	lost     map[int]loss // by item
+	vanished vanished
 	// died are the creations of marks whose instances went before the eyes of this process, by item, in ElasticJob 3.x.
 	died map[int]registry.Revision
 }
@@ -35,30 +36,16 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 	s.noteClaims(step)
 	s.noteDeaths(v, step)
 	if !v.Usable || !v.Config.Failover || s.of == jobtree.ElasticJob3 { // whose marks tell when their instances are gone
+		s.vanished = vanished{}
 		return
 	}
-	gone := make(map[registry.SessionID]string)
-	for _, change := range step.Changes {
-		name, ok := jobtree.Parse(change.Path())
-		if ok && name.Kind == jobtree.KindInstance && change.Old.Ephemeral() && !change.New.Exists() {
-			gone[change.Old.Session] = name.Key
-		}
-	}
-	if len(gone) == 0 {
-		return
-	}
-	for _, change := range step.Changes {
-		name, ok := jobtree.Parse(change.Path())
-		instance, crashed := gone[change.Old.Session]
-		if !ok || name.Kind != jobtree.KindItemRunning || change.New.Exists() || !crashed {
-			continue
-		}
-		record := v.State.Item(name.Item).Record
-		if record.Value.State == jobtree.ItemRunning && record.Value.Current.Session == change.Old.Session {
+	for _, run := range s.vanished.take(step) {
+		record := v.State.Item(run.item).Record
+		if record.Value.State == jobtree.ItemRunning && record.Value.Current.Session == run.mark.Session {
 			continue // one of ours: the record tells
 		}
-		s.noteLoss(name.Item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
-			Instance: instance, Session: change.Old.Session, Token: change.Old.Created, Fire: lastFire(v),
+		s.noteLoss(run.item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
+			Instance: run.instance, Session: run.mark.Session, Token: run.mark.Created, Fire: lastFire(v),
 		}})
 	}
 }

@@ -1,0 +1,57 @@
+package javapeers
+
+import (
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// vanished finds the executions whose marks go together with their instances. An instance that stops in order takes its
+// marks away before it leaves, and a step may show both: they went together only if one revision removed them, as far as the
+// store tells. Of the last revision that a step shows, it may show a part alone, and the next step the rest.
+type vanished struct {
+	rest []registry.Change // what the last step showed of such a revision
+}
+
+// execution is one that went with its instance.
+type execution struct {
+	item     int
+	instance string
+	mark     registry.Node
+}
+
+// take returns the executions that are known to have gone when a step is taken in.
+func (o *vanished) take(step registry.Step) []execution {
+	gone := o.rest
+	for _, change := range step.Changes {
+		if change.Kind() == registry.Removed && change.Old.Ephemeral() {
+			gone = append(gone, change)
+		}
+	}
+	if o.rest = nil; len(gone) == 0 {
+		return nil
+	}
+	instances := make(map[registry.SessionID]registry.Change)
+	names := make(map[registry.SessionID]string)
+	for _, change := range gone {
+		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindInstance {
+			instances[change.Old.Session], names[change.Old.Session] = change, name.Key
+		}
+		if change.Removed > step.Snapshot.Revision() {
+			o.rest = append(o.rest, change)
+		}
+	}
+	var found []execution
+	for _, change := range gone {
+		name, ok := jobtree.Parse(change.Path())
+		instance, left := instances[change.Old.Session]
+		if ok && name.Kind == jobtree.KindItemRunning && left && together(change, instance) {
+			found = append(found, execution{item: name.Item, instance: names[change.Old.Session], mark: change.Old})
+		}
+	}
+	return found
+}
+
+// together tells whether one revision removed two nodes, unless the store did not tell.
+func together(a, b registry.Change) bool {
+	return a.Removed == b.Removed || a.Removed == 0 || b.Removed == 0
+}
