@@ -32,6 +32,13 @@ type frame []byte
 
 func newFrame(room int) frame { return make(frame, headerSize, headerSize+room) }
 
+// fill fills in the header of a frame that is complete.
+func (f frame) fill(number, kind int32) {
+	binary.BigEndian.PutUint32(f, uint32(len(f)-4))
+	binary.BigEndian.PutUint32(f[4:], uint32(number))
+	binary.BigEndian.PutUint32(f[8:], uint32(kind))
+}
+
 func (f *frame) int(n int32) { *f = binary.BigEndian.AppendUint32(*f, uint32(n)) }
 
 func (f *frame) text(s string) {

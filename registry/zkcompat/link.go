@@ -25,6 +25,7 @@ type link struct {
 	config Config
 	clock  backend.SessionClock
 	told   func(*link, zk.Event) // hears of all events, in their order; must not block
+	hosts  *hosts
 	conn   *zk.Conn
 	events <-chan zk.Event
 	quit   context.Context // ends when the link is dead
@@ -37,8 +38,9 @@ type link struct {
 	parted atomic.Bool  // the server confirmed that the session is closed
 
 	mu      sync.Mutex
-	wire    *wire // the present connection
-	id      int64 // of the session, as granted
+	wire    *wire  // the present connection
+	id      int64  // of the session, as granted
+	secret  string // that proves whose session it is
 	ttl     time.Duration
 	hailed  time.Duration // on clock: when the greeting was sent that got the present connection
 	epoch   int           // counts the connections that got the session
@@ -52,8 +54,9 @@ type link struct {
 func newLink(config Config, clock backend.SessionClock, told func(*link, zk.Event)) (*link, error) {
 	l := &link{config: config, clock: clock, told: told, changed: make(chan struct{})}
 	l.quit, l.end = context.WithCancelCause(context.Background())
+	l.hosts = &hosts{link: l}
 	conn, events, err := zk.Connect(config.Servers, config.SessionTimeout,
-		zk.WithDialer(l.dial), zk.WithHostProvider(&hosts{link: l}), zk.WithEventCallback(l.hear),
+		zk.WithDialer(l.dial), zk.WithHostProvider(l.hosts), zk.WithEventCallback(l.hear),
 		zk.WithLogger(clientLog{config.Logger}), zk.WithLogInfo(false))
 	if err != nil {
 		return nil, err
@@ -113,11 +116,11 @@ func (l *link) die(reason error) {
 }
 
 // greet notes what the server granted.
-func (l *link) greet(w *wire, id int64, ttl time.Duration) {
+func (l *link) greet(w *wire, id int64, secret string, ttl time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if id != 0 && l.wire == w {
-		l.id, l.ttl, l.hailed = id, ttl, w.sent
+		l.id, l.secret, l.ttl, l.hailed = id, secret, ttl, w.sent
 	}
 }
 
@@ -312,14 +315,13 @@ func (l *link) close(ctx context.Context, endSession bool, limit time.Duration) 
 	for range l.events { // closed when the client's goroutines are gone
 	}
 	l.calls.Wait()
-	switch {
-	case !endSession || l.parted.Load():
-		return nil
-	case ctx.Err() != nil:
-		return fmt.Errorf("%w: the session's nodes stay until it times out: %w", registry.ErrUnavailable, context.Cause(ctx))
-	default:
-		return fmt.Errorf("%w: the session's nodes stay until it times out", registry.ErrUnavailable)
+	if endSession {
+		l.part(ctx)
 	}
+	if !endSession || l.parted.Load() {
+		return nil
+	}
+	return fmt.Errorf("%w: the session's nodes stay until it times out: %w", registry.ErrUnavailable, context.Cause(ctx))
 }
 
 // hosts gives the client the servers in turn.

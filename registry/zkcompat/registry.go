@@ -78,8 +78,8 @@ func (r *Registry) hear(l *link, e zk.Event) {
 
 // Close implements [registry.Registry]. Work stops first: the session is lost to this process, views
 // and latches end. Then the server is asked to close the session, so that others see the process's
-// nodes vanish at once, and the connection is closed. Without a connection there is one more try until
-// the context ends, or the session has timed out by itself.
+// nodes vanish at once, and the connection is closed. That is tried, on new connections, too, until the server
+// confirms it, the context ends, or the session has timed out by itself.
 func (r *Registry) Close(ctx context.Context) error {
 	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(ctx, true)) })
 	return r.closeErr

@@ -120,7 +120,7 @@ func (w *wire) hail(greeting []byte) []byte {
 // a frame only when it is done with all before it, the events among them.
 func (w *wire) Read(p []byte) (int, error) {
 	for len(w.rest) == 0 {
-		frame, err := w.frame()
+		frame, err := nextFrame(w.in)
 		if err != nil {
 			return 0, err
 		}
@@ -133,9 +133,10 @@ func (w *wire) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func (w *wire) frame() ([]byte, error) {
+// nextFrame returns what the server sends next, with its length.
+func nextFrame(in io.Reader) ([]byte, error) {
 	var length [4]byte
-	if _, err := io.ReadFull(w.in, length[:]); err != nil {
+	if _, err := io.ReadFull(in, length[:]); err != nil {
 		return nil, err
 	}
 	size := binary.BigEndian.Uint32(length[:])
@@ -144,7 +145,7 @@ func (w *wire) frame() ([]byte, error) {
 	}
 	frame := make([]byte, 4+size)
 	copy(frame, length[:])
-	_, err := io.ReadFull(w.in, frame[4:])
+	_, err := io.ReadFull(in, frame[4:])
 	return frame, err
 }
 
@@ -155,7 +156,9 @@ func (w *wire) note(body []byte) bool {
 	}
 	if !w.greeted {
 		w.greeted = true
-		w.link.greet(w, int64(binary.BigEndian.Uint64(body[8:])), time.Duration(binary.BigEndian.Uint32(body[4:]))*time.Millisecond)
+		secret := reader{rest: body[16:]}
+		w.link.greet(w, int64(binary.BigEndian.Uint64(body[8:])), secret.text(),
+			time.Duration(binary.BigEndian.Uint32(body[4:]))*time.Millisecond)
 		return true
 	}
 	number := int32(binary.BigEndian.Uint32(body))
@@ -252,9 +255,7 @@ func (w *wire) request(kind int32, f frame, heard func(answer)) bool {
 	number := w.number
 	w.asks[number] = heard
 	w.mu.Unlock()
-	binary.BigEndian.PutUint32(f, uint32(len(f)-4))
-	binary.BigEndian.PutUint32(f[4:], uint32(number))
-	binary.BigEndian.PutUint32(f[8:], uint32(kind))
+	f.fill(number, kind)
 	w.out.Lock()
 	_, err := w.Conn.Write(f)
 	if err != nil {
