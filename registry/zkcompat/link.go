@@ -161,6 +161,10 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 		return nil, err
 	}
 	l.last = fmt.Errorf("connect to %s: no answer to the greeting", address)
+	if l.seen() != 0 {
+		l.last = fmt.Errorf("%w: if the store was restored from a backup, or wiped, it refuses whoever has seen later transactions "+
+			"without a word, and all processes have to be restarted", l.last)
+	}
 	l.wire = newWire(l, conn, l.config.DialTimeout)
 	_ = conn.SetReadDeadline(l.wire.greeting) // TLS reads before it writes the client's greeting, for which the client sets none
 	return l.wire, nil

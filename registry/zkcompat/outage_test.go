@@ -4,7 +4,9 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -190,4 +192,36 @@ func TestAnEnsembleKeepsTheSessionWhenAServerDies(t *testing.T) {
 	now, err := r.Session(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, session.ID(), now.ID())
+}
+
+// A store that was set back refuses whoever knew its later transactions, and does not say so. Nobody would guess what to do.
+func TestAStoreThatWasSetBackIsNamed(t *testing.T) {
+	t.Parallel()
+	before, after := sharedServer(t), zookeeper.Start(t)
+	var now atomic.Pointer[zookeeper.Server]
+	now.Store(before)
+	d := dials{wrap: func(_ int, conn net.Conn) net.Conn { return conn }}
+	r := open(t, func(c *zkcompat.Config) {
+		d.on(c)
+		dial := c.Dial
+		c.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return dial(ctx, network, now.Load().Address())
+		}
+	})
+	for i := range 200 { // more than the other one has done by itself
+		put(t, r, registry.Put("/n", fmt.Sprint(i)))
+	}
+	session, err := r.Session(t.Context())
+	require.NoError(t, err)
+	now.Store(after)
+	defer now.Store(before) // for the farewell
+	d.cut()
+	<-session.Done()
+	ctx, cancel := context.WithTimeout(t.Context(), testTTL/4)
+	defer cancel()
+	_, err = r.Get(ctx, "/n")
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorContains(t, err, "no answer to the greeting")
+	require.ErrorContains(t, err, "restored from a backup")
+	require.ErrorContains(t, err, "all processes have to be restarted")
 }
