@@ -40,7 +40,7 @@ func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time
 	all := r.told(r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), now)
 	return slices.DeleteFunc(all, func(fire time.Time) bool {
 		told := r.Told(fire)
-		return slices.ContainsFunc(w.void, func(s span) bool { return told.After(s.after) && !told.After(s.to) })
+		return w.gaps != nil && slices.ContainsFunc(w.gaps.void, func(s span) bool { return told.After(s.after) && !told.After(s.to) })
 	}), true
 }
 

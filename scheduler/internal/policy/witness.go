@@ -14,9 +14,12 @@ import (
 type Witness struct {
 	spans []span // ascending, of the job's present times
 	open  bool   // the newest span goes on with the next tick
+	total int    // items that the job had when this was last looked at
+	gaps  *gaps  // nil = none, as of most jobs
+}
 
-	// The fields below say when an item could not fire.
-	total   int               // items that the job had when this was last looked at
+// gaps say when an item could not fire.
+type gaps struct {
 	grown   []growth          // ascending in both of its fields
 	barred  map[int]time.Time // items that were disabled, or not there: the newest fire that came until then
 	barring map[int]struct{}  // disabled items
@@ -52,13 +55,25 @@ func (w *Witness) Saw(first, fire time.Time) {
 
 // Forget forgets all ticks: they were of other times.
 func (w *Witness) Forget() {
-	w.spans, w.open, w.grown, w.barred, w.void = nil, false, nil, nil, nil
+	w.spans, w.open = nil, false
+	if g := w.gaps; g != nil {
+		*g = gaps{barring: g.barring}
+	}
 }
 
 // Void notes that no item could fire in a time, or that nobody knows for what they have run: the job was disabled, or kept
 // no records, or had other times.
 func (w *Witness) Void(from, until time.Time) {
-	w.void = append(w.void[max(0, len(w.void)+1-spansKept):], span{after: from, to: until})
+	g := w.noted()
+	g.void = append(g.void[max(0, len(g.void)+1-spansKept):], span{after: from, to: until})
+}
+
+// noted returns the gaps for one more.
+func (w *Witness) noted() *gaps {
+	if w.gaps == nil {
+		w.gaps = new(gaps)
+	}
+	return w.gaps
 }
 
 // Missing notes that fires may come that are not ticked.
@@ -96,23 +111,28 @@ func (w *Witness) Fires(schedule cronexpr.Schedule, from, until time.Time, keep 
 // Follow notes how many items the job has.
 func (w *Witness) Follow(total int) {
 	if newest := w.Newest(); total > w.total && !newest.IsZero() {
-		w.grown = slices.DeleteFunc(w.grown, func(g growth) bool { return g.from >= w.total })
-		w.grown = append(w.grown, growth{from: w.total, since: newest})
+		g := w.noted()
+		g.grown = slices.DeleteFunc(g.grown, func(g growth) bool { return g.from >= w.total })
+		g.grown = append(g.grown, growth{from: w.total, since: newest})
 	}
 	w.total = total
 }
 
 // Bar notes whether an item is disabled.
 func (w *Witness) Bar(n int, disabled bool) {
-	_, was := w.barring[n]
+	was := false
+	if w.gaps != nil {
+		_, was = w.gaps.barring[n]
+	}
 	switch {
 	case disabled && !was:
-		if w.barring == nil {
-			w.barring = make(map[int]struct{})
+		g := w.noted()
+		if g.barring == nil {
+			g.barring = make(map[int]struct{})
 		}
-		w.barring[n] = struct{}{}
+		g.barring[n] = struct{}{}
 	case was && !disabled:
-		delete(w.barring, n)
+		delete(w.gaps.barring, n)
 		w.Renew(n)
 	}
 }
@@ -123,17 +143,21 @@ func (w *Witness) Renew(n int) {
 	if newest.IsZero() {
 		return
 	}
-	if w.barred == nil {
-		w.barred = make(map[int]time.Time)
+	g := w.noted()
+	if g.barred == nil {
+		g.barred = make(map[int]time.Time)
 	}
-	w.barred[n] = newest
+	g.barred[n] = newest
 }
 
 // Floor returns the newest fire that came while an item could not fire; for that fire and those
 // before it, the item owes nothing but what is noted.
 func (w *Witness) Floor(n int) time.Time {
-	floor := w.barred[n]
-	for _, g := range w.grown {
+	if w.gaps == nil {
+		return time.Time{}
+	}
+	floor := w.gaps.barred[n]
+	for _, g := range w.gaps.grown {
 		if g.from <= n && g.since.After(floor) {
 			floor = g.since
 		}

@@ -84,7 +84,7 @@ func TestAWitnessIsBounded(t *testing.T) {
 		w.Follow(n % 7)
 		w.Saw(minute(2000+n), minute(2000+n))
 	}
-	require.Less(t, len(w.grown), 8)
+	require.Less(t, len(w.gaps.grown), 8)
 }
 
 // Of the time in which an item was disabled, or was none, it owes nothing.
