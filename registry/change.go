@@ -30,10 +30,10 @@ func (k ChangeKind) String() string {
 type Change struct {
 	Old Node // the zero Node if added
 	New Node // the zero Node if removed
-	// Removed tells, if the node was removed, the revision that did it. It is 0 if the store did not tell, as after a break of
-	// which a view shows the difference alone. A step may show what several revisions removed: only nodes that one revision
-	// removed went together, as all of a session do at its end. A store that knows no better may tell the last revision that
-	// added or removed one of the node's siblings.
+	// Removed tells, if the node was removed, the revision that did it. It is 0 if the store did not tell, as may be after a
+	// break, of which a view shows the difference alone. A step may show what several revisions removed: only nodes that one
+	// revision removed went together, as all of a session do at its end. A store that knows no better may tell the last
+	// revision that added or removed one of the node's siblings.
 	Removed Revision
 }
 

@@ -7,16 +7,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/javapeer"
+	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // busyJava has a Go instance lead a job with failover, and a Java instance run item 1 of it, and nothing else.
 func (c *cluster) busyJava(p *javapeer.Peer) (g *golang, first string) {
 	c.t.Helper()
+	return c.busyJavaBeside(p, c.open(c.address))
+}
+
+// busyJavaBeside is busyJava with a Go instance that has this registry.
+func (c *cluster) busyJavaBeside(p *javapeer.Peer, reg registry.Registry) (g *golang, first string) {
+	c.t.Helper()
 	cfg := c.config(never, 2)
 	cfg.Failover = true
-	g = c.startGo(cfg)
+	g = c.startGoOver(reg, goID, cfg)
 	c.goLeads()
 	first = c.joinJava(p, javapeer.NewJob(c.job, never, 2))
 	s := c.eventually("two instances", settled(2, goID, first))
@@ -51,6 +59,47 @@ func TestAJavaProcessExitsWhileItRuns(t *testing.T) {
 		runs := g.wait("what was Java's", ran(1, 0))
 		require.Zero(t, countOf(runs, 1, job.Failover), "%s", shown(runs))
 	})
+}
+
+// A Go instance that hears nothing while a Java process ends what it runs and exits learns of both at once. That is no crash.
+func TestAJavaProcessExitsUnheard(t *testing.T) {
+	t.Parallel()
+	ofEach(t, func(t *testing.T, j java) {
+		c := j.newCluster(t, "java_exits_unheard")
+		unheard(c, j.first, 0, func(string) {
+			j.first.Last(c.job, 0)
+			require.True(t, j.first.Exit())
+		})
+	})
+}
+
+// What it learns of like that of a Java process that was killed is a crash.
+func TestAJavaProcessIsKilledUnheard(t *testing.T) {
+	t.Parallel()
+	ofEach(t, func(t *testing.T, j java) {
+		c := j.newCluster(t, "java_is_killed_unheard")
+		unheard(c, j.first, 1, func(first string) {
+			j.first.Kill()
+			c.eventually("its session is over", func(s *jobtree.State) bool { return s.Instance(first).Created == 0 })
+		})
+	})
+}
+
+// unheard ends a Java process that runs an item while Go hears nothing. Go is to run that item again so many times.
+func unheard(c *cluster, p *javapeer.Peer, reruns int, end func(first string)) {
+	c.t.Helper()
+	way := proxy.Start(c.t, c.address)
+	g, first := c.busyJavaBeside(p, c.open(way.Address()))
+	way.CutDown()
+	end(first)
+	way.Heal()
+	c.eventually("Go alone", func(s *jobtree.State) bool { return settled(2, goID)(s) && idle(s) })
+	if reruns > 0 {
+		g.wait("the rerun", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Failover) > 0 })
+	}
+	require.NoError(c.t, g.triggerJob(c.t.Context(), c.job))
+	runs := g.wait("what was Java's", func(runs []job.ShardingContext) bool { return countOf(runs, 1, job.Manual) > 0 })
+	require.Equal(c.t, reruns, countOf(runs, 1, job.Failover), "%s", shown(runs))
 }
 
 // The console shuts down an instance of ElasticJob 3.x that is busy. To the others this is a crash: Go runs the item again

@@ -29,7 +29,7 @@ func ExampleNewView() {
 	feed.Apply(9, events)
 	feed.Apply(9, events) // a watch may repeat itself
 	config.Created, config.Revision = 12, 12
-	feed.Replace(registry.NewSnapshot(14, []registry.Node{config, server}))
+	feed.Replace(registry.NewSnapshot(14, []registry.Node{config, server}), nil)
 	feed.End(registry.ErrClosed)
 	fmt.Println(view.Err())
 

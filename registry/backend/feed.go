@@ -71,14 +71,20 @@ func (f *Feed) Apply(revision registry.Revision, events []Event) {
 }
 
 // Replace brings the view to a fresh copy of the subtree, and shows only what differs. A copy older
-// than what the view shows is left out.
-func (f *Feed) Replace(fresh registry.Snapshot) {
+// than what the view shows is left out. removed tells of a path what [registry.Change] calls Removed; nil if nothing is known.
+func (f *Feed) Replace(fresh registry.Snapshot, removed func(path string) registry.Revision) {
 	views.Move(f.view, func(now registry.Snapshot) (registry.Snapshot, []registry.Change, bool) {
 		if fresh.Revision() < now.Revision() {
 			return now, nil, false
 		}
 		shown := f.shown(fresh)
-		return shown, shown.Since(now), true
+		changes := shown.Since(now)
+		for i := range changes {
+			if c := &changes[i]; removed != nil && c.Kind() == registry.Removed {
+				c.Removed = removed(c.Path())
+			}
+		}
+		return shown, changes, true
 	})
 }
 

@@ -99,7 +99,7 @@ func TestFeedLeavesOutWhatIsOld(t *testing.T) {
 	feed.Apply(5, []backend.Event{removal("/a")})
 	feed.Apply(4, []backend.Event{put(node("/b", "", 4))})
 	feed.Confirm(3)
-	feed.Replace(registry.NewSnapshot(4, nil))
+	feed.Replace(registry.NewSnapshot(4, nil), nil)
 	require.Empty(t, *steps)
 	require.Equal(t, registry.Revision(5), v.Snapshot().Revision())
 	require.Equal(t, 1, v.Snapshot().Len())
@@ -110,12 +110,12 @@ func TestFeedReplaceShowsTheDifference(t *testing.T) {
 	same, gone, was, is, added := node("/same", "", 1), node("/gone", "", 2), node("/x", "1", 3), node("/x", "2", 7), node("/new", "", 8)
 	v, feed := newView(registry.Root, 5, same, gone, was)
 	steps := record(v)
-	feed.Replace(registry.NewSnapshot(9, []registry.Node{same, is, added}))
+	feed.Replace(registry.NewSnapshot(9, []registry.Node{same, is, added}), nil)
 	require.Len(t, *steps, 1)
 	require.Equal(t, []registry.Change{{Old: gone}, {New: added}, {Old: was, New: is}}, (*steps)[0].Changes)
 	require.Equal(t, registry.Revision(9), v.Snapshot().Revision())
 
-	feed.Replace(registry.NewSnapshot(9, []registry.Node{same, is, added}))
+	feed.Replace(registry.NewSnapshot(9, []registry.Node{same, is, added}), nil)
 	feed.Apply(9, []backend.Event{removal("/x")})
 	require.Len(t, *steps, 1, "a repetition shows nothing")
 }
@@ -171,7 +171,7 @@ func (s *store) feedSome(t *rapid.T, root string, feed *backend.Feed) {
 	to := registry.Revision(rapid.IntRange(int(from), int(s.revision)).Draw(t, "to"))
 	switch rapid.IntRange(0, 3).Draw(t, "way") {
 	case 0:
-		feed.Replace(registry.NewSnapshot(s.revision, s.subtree(root)))
+		feed.Replace(registry.NewSnapshot(s.revision, s.subtree(root)), nil)
 	case 1:
 		feed.Apply(to, s.events[from:to])
 	default:
@@ -230,7 +230,7 @@ func TestFeedLeavesOutWhatIsExcepted(t *testing.T) {
 	steps := record(v)
 	require.Equal(t, []registry.Node{x}, all(v.Snapshot()))
 	feed.Apply(6, []backend.Event{put(node("/big", "2", 6))})
-	feed.Replace(registry.NewSnapshot(7, []registry.Node{x, node("/big", "3", 7)}))
+	feed.Replace(registry.NewSnapshot(7, []registry.Node{x, node("/big", "3", 7)}), nil)
 	feed.Apply(8, []backend.Event{removal("/big")})
 	require.Empty(t, *steps)
 	require.Equal(t, []registry.Node{x}, all(v.Snapshot()))

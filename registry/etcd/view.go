@@ -112,7 +112,7 @@ func (f *follower) release(fresh registry.Snapshot) {
 	}
 	f.mu.Unlock()
 	if feed != nil {
-		feed.Replace(fresh)
+		feed.Replace(fresh, nil)
 	}
 	f.unhold()
 }

@@ -119,7 +119,7 @@ func (r *Registry) refreshOne(f *follower) {
 	r.stats.reads.Add(1)
 	r.server.stats.reads.Add(1)
 	nodes, revision := r.server.list(r.prefix, f.view.Path())
-	f.feed.Replace(registry.NewSnapshot(revision, nodes))
+	f.feed.Replace(registry.NewSnapshot(revision, nodes), nil)
 }
 
 func (r *Registry) watchBroke() bool {

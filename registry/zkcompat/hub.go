@@ -195,6 +195,7 @@ func (h *hub) gather(l *link, seen registry.Revision, overdue bool) work {
 		c.root.take(l, h.epoch, c.found)
 		for path := range c.root.late {
 			h.changed(path, false, 0)
+			h.stale(parentOf(path)) // which may have been read before, and tells of what is gone
 		}
 		clear(c.root.late)
 	}

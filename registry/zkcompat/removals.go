@@ -7,7 +7,8 @@ import "github.com/elasticron/elasticron/registry"
 // matters whether they are the session's end, or its client took one away and then the other.
 //
 // A server of 3.9 or later says with each event of which transaction it is. If one does not, two parents are read when a
-// second ephemeral znode of a session is gone: their pzxid is the last transaction that created or deleted a child.
+// second ephemeral znode of a session is gone: their pzxid is the last transaction that created or deleted a child. So it is
+// with what a new copy lacks, after a break.
 type removals struct {
 	by    map[string]removal
 	first map[registry.SessionID]string // the first ephemeral znode of each session
@@ -25,15 +26,15 @@ func (r *removals) note(path string, was znode, at registry.Revision) (parents [
 	if _, noted := r.by[path]; noted || !was.there { // the first one removed what is shown
 		return nil
 	}
-	if r.by == nil {
-		r.by, r.first = make(map[string]removal), make(map[registry.SessionID]string)
-	}
-	r.by[path] = removal{at: at, created: registry.Revision(was.stat.Czxid)}
+	r.add(path, removal{at: at, created: registry.Revision(was.stat.Czxid)})
 	session := was.owner()
 	first, more := r.first[session]
 	switch {
 	case session == 0:
 		return nil
+	case !more && r.first == nil:
+		r.first = make(map[registry.SessionID]string)
+		fallthrough
 	case !more:
 		r.first[session] = path
 		return nil
@@ -46,6 +47,21 @@ func (r *removals) note(path string, was znode, at registry.Revision) (parents [
 		}
 	}
 	return parents
+}
+
+// miss notes that a znode is not in a new copy, as it was in the last one.
+func (r *removals) miss(path string, was znode) {
+	if _, noted := r.by[path]; noted || was.owner() == 0 {
+		return
+	}
+	r.add(path, removal{asked: true, created: registry.Revision(was.stat.Czxid)})
+}
+
+func (r *removals) add(path string, gone removal) {
+	if r.by == nil {
+		r.by = make(map[string]removal)
+	}
+	r.by[path] = gone
 }
 
 // of returns the transaction that removed a znode, or one that stands for it; 0 if there is none. The znodes are those of the copy.

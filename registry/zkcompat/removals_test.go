@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/go-zookeeper/zk"
@@ -41,17 +42,23 @@ func (c *untelling) Read(p []byte) (int, error) {
 // session, or the client took the mark away and left then.
 func TestAStepTellsWhatWentTogether(t *testing.T) {
 	t.Parallel()
-	for name, old := range map[string]bool{"of 3.9": false, "of 3.8": true} {
+	for name, how := range map[string]struct{ old, broken bool }{
+		"of 3.9": {}, "of 3.8": {old: true}, "after a break": {broken: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var answers sync.RWMutex
+			var conn atomic.Pointer[net.Conn]
 			r := open(t, func(c *zkcompat.Config) {
 				c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-					conn, err := new(net.Dialer).DialContext(ctx, network, address)
-					if err == nil && old {
-						conn = &untelling{Conn: conn, in: bufio.NewReader(conn)}
+					answers.RLock() // a broken connection is not replaced either
+					defer answers.RUnlock()
+					made, err := new(net.Dialer).DialContext(ctx, network, address)
+					if err == nil && how.old {
+						made = &untelling{Conn: made, in: bufio.NewReader(made)}
 					}
-					return held{conn, &answers}, err
+					conn.Store(&made)
+					return held{made, &answers}, err
 				}
 			})
 			put(t, r, registry.Put("/job/sharding/1/instance", "a"))
@@ -74,6 +81,9 @@ func TestAStepTellsWhatWentTogether(t *testing.T) {
 					}
 				})()
 				answers.Lock()
+				if how.broken {
+					require.NoError(t, (*conn.Load()).Close())
+				}
 				end()
 				answers.Unlock()
 				step := <-steps

@@ -57,10 +57,14 @@ func (r *root) unload() {
 
 // take makes what was read the copy.
 func (r *root) take(l *link, epoch int, found map[string]znode) {
+	for path, was := range r.nodes {
+		if !found[path].there {
+			r.removals.miss(path, was)
+		}
+	}
 	r.state, r.link, r.epoch = rootLoaded, l, epoch
 	r.nodes, r.whole = found, true
 	clear(r.changed)
-	r.removals = removals{}
 }
 
 // takeAsk tells whether the server must be asked for its present revision. What answers have shown, the copies
@@ -132,13 +136,17 @@ func (r *root) show(at registry.Revision) []func() {
 		}
 	}
 	events, whole := r.events(), r.whole
+	var removed map[string]registry.Revision
+	if whole {
+		removed = r.removed()
+	}
 	for f := range r.followers {
 		switch {
 		case f.begins(answered):
 			f.start(snapshot)
 		case f.feed == nil:
 		case whole:
-			shows = append(shows, func() { f.feed.Replace(snapshot) })
+			shows = append(shows, func() { f.feed.Replace(snapshot, func(path string) registry.Revision { return removed[path] }) })
 		default:
 			shows = append(shows, func() { f.feed.Apply(at, events) })
 		}
@@ -151,6 +159,15 @@ func (r *root) show(at registry.Revision) []func() {
 		r.wanted = 0
 	}
 	return shows
+}
+
+// removed returns by which transactions nodes were removed that are in no copy any more.
+func (r *root) removed() map[string]registry.Revision {
+	removed := make(map[string]registry.Revision, len(r.removals.by))
+	for path := range r.removals.by {
+		removed[r.ns.path(path)] = r.removals.of(path, r.nodes)
+	}
+	return removed
 }
 
 // events returns what has changed.
