@@ -27,6 +27,8 @@ import (
 //   - [LoadEvent]: in the last second, fires went by that could not begin in time although nothing but the
 //     registry or this machine kept them from beginning; or the overload is over.
 //   - [ListenerEvent]: a listener returned an error, panicked, or took longer than it may.
+//   - [LeftEvent]: this process has left a job, while the scheduler goes on.
+//   - [EndEvent]: Run is about to return.
 //
 // Later versions may add types and fields. A type switch over the types that you know, without a default,
 // goes on as before.
@@ -48,6 +50,8 @@ func (ConnectionEvent) event()   {}
 func (WholeRoundEvent) event()   {}
 func (LoadEvent) event()         {}
 func (ListenerEvent) event()     {}
+func (LeftEvent) event()         {}
+func (EndEvent) event()          {}
 
 // RoundEvent is what one decision of this process began of a job. It comes twice: when the round began, and
 // with Ended when it is over.
@@ -197,6 +201,17 @@ type ListenerEvent struct {
 	Listener string // one of the Listener constants
 	Err      error  // what it returned, its [job.PanicError], or [ErrListenerTimeout]
 }
+
+// LeftEvent tells that this process has left a job, by [Job.Leave] or because the job, which was data, is gone. Nothing
+// more comes of the job until it is taken up again, but for failures of listeners and of its error handler that are
+// still to hear of something.
+type LeftEvent struct {
+	Job string
+}
+
+// EndEvent tells that Run is about to return, and that nothing more comes. What was said last of jobs and of the
+// session does not hold any more.
+type EndEvent struct{}
 
 // What kind of listener a [ListenerEvent] is about.
 const (

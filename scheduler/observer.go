@@ -99,6 +99,7 @@ func (s *Scheduler) closeObservers() {
 	ctx, cancel := context.WithTimeout(context.Background(), min(2*stopping.LastWords, s.curfew.Moment(3*stopping.LastWords)))
 	defer cancel()
 	for _, h := range s.observer.all {
+		h.Post(EndEvent{})
 		hang, untold := h.Close(ctx.Done())
 		givenUp := 0
 		if hang {

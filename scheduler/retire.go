@@ -33,6 +33,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		if r.blind != nil {
 			s.observer.observe(ViewEvent{Job: r.name, Time: s.now()})
 		}
+		s.observer.observe(LeftEvent{Job: r.name}) // before anybody can take the job up again
 		close(quiet)
 	})
 	select {

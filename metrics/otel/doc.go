@@ -30,5 +30,6 @@
 // when the meter collects, which takes two seconds at most. Schedulers that report to one MeterProvider need one observer
 // each with attributes of their own, or one MeterProvider each: gauges of the same name take each other's place.
 //
-// The attributes of metrics name no items and no rounds, so the number of jobs bounds the number of streams.
+// The attributes of metrics name no items and no rounds, so the number of jobs bounds the number of streams. Those of a
+// job that this process has left stay, with 0 for how things are, since the API cannot end them.
 package otel

@@ -37,6 +37,7 @@ const (
 type Observer struct {
 	tracer trace.Tracer
 	instruments
+	states
 
 	mu     sync.Mutex
 	rounds map[string]*round // that are open, by id
@@ -65,7 +66,7 @@ func New(opts ...Option) (*Observer, error) {
 	if err != nil {
 		return nil, err
 	}
-	observer := &Observer{tracer: o.tracers.Tracer(scope), instruments: i, rounds: make(map[string]*round)}
+	observer := &Observer{tracer: o.tracers.Tracer(scope), instruments: i, states: statesOf(i), rounds: make(map[string]*round)}
 	if err := observer.observeReports(meter); err != nil {
 		return nil, err
 	}
@@ -111,26 +112,30 @@ func (o *Observer) Observe(event scheduler.Event) {
 		o.loadChanged(e)
 	case scheduler.ListenerEvent:
 		o.listenerFailed(e)
+	case scheduler.LeftEvent:
+		o.jobLeft(e)
+	case scheduler.EndEvent:
+		o.schedulerEnded()
 	}
 }
 
 func (o *Observer) leadershipChanged(e scheduler.LeadershipEvent) {
-	o.leader.Record(context.Background(), truth(e.Leading), ofJob(e.Job))
+	o.leads.set(e.Job, truth(e.Leading))
 	if e.Leading {
 		o.elections.Add(context.Background(), 1, ofJob(e.Job))
 	}
 }
 
 func (o *Observer) jobPaused(e scheduler.PauseEvent) {
-	o.paused.Record(context.Background(), truth(e.Err != nil), ofJob(e.Job))
+	o.pauses.set(e.Job, truth(e.Err != nil))
 }
 
 func (o *Observer) viewChanged(e scheduler.ViewEvent) {
-	o.blind.Record(context.Background(), truth(e.Err != nil), ofJob(e.Job))
+	o.unseen.set(e.Job, truth(e.Err != nil))
 }
 
 func (o *Observer) itemsWaiting(e scheduler.WaitingEvent) {
-	o.waiting.Record(context.Background(), int64(e.Waiting), ofJob(e.Job))
+	o.waits.set(e.Job, int64(e.Waiting))
 }
 
 func (o *Observer) loadChanged(e scheduler.LoadEvent) {

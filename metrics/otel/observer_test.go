@@ -48,6 +48,37 @@ func TestWhatDoesNotGoOn(t *testing.T) {
 	require.Equal(t, [2]int64{1, 1}, shown())
 }
 
+// What was said of how things are is taken back with the job, and with the scheduler.
+func TestWhatIsOver(t *testing.T) {
+	t.Parallel()
+	reader := metric.NewManualReader()
+	observer, err := otel.New(otel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+	require.NoError(t, err)
+	why := errors.New("no permission")
+	observer.Observe(scheduler.ConnectionEvent{Change: scheduler.ConnectionEstablished})
+	for _, name := range []string{"orders", "bills"} {
+		observer.Observe(scheduler.ItemEvent{Context: job.ShardingContext{JobName: name, Source: job.Manual}})
+		observer.Observe(scheduler.WaitingEvent{Job: name, Waiting: 1})
+		observer.Observe(scheduler.LeadershipEvent{Job: name, Leading: true})
+		observer.Observe(scheduler.PauseEvent{Job: name, Err: why})
+		observer.Observe(scheduler.ViewEvent{Job: name, Err: why})
+	}
+	requireJobs := func(want int64) {
+		t.Helper()
+		sums := sumsOf(t, reader)
+		for _, name := range []string{"executions.running", "executions.waiting", "leader", "job.paused", "view.blind"} {
+			require.Equal(t, want, sums["elasticron."+name], name)
+		}
+	}
+	requireJobs(2)
+	observer.Observe(scheduler.LeftEvent{Job: "orders"})
+	requireJobs(1)
+	require.Equal(t, int64(1), sumsOf(t, reader)["elasticron.session.connected"])
+	observer.Observe(scheduler.EndEvent{})
+	requireJobs(0)
+	require.Zero(t, sumsOf(t, reader)["elasticron.session.connected"])
+}
+
 // A round is a trace, its items are spans in it, and what their code traces belongs to those.
 func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 	t.Parallel()
@@ -114,7 +145,7 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 			"elasticron.executions": 2, "elasticron.executions.running": 0, "elasticron.executions.waiting": 0,
 			"elasticron.execution.duration": 2, "elasticron.execution.lateness": 2, "elasticron.execution.retries": 1,
 			"elasticron.round.duration": 1, "elasticron.leader": 0, "elasticron.elections": 1, "elasticron.reshardings": 1,
-			"elasticron.items.moved": 2, "elasticron.session.connected": 1, "elasticron.session.changes": 1,
+			"elasticron.items.moved": 2, "elasticron.session.connected": 0, "elasticron.session.changes": 1,
 			"elasticron.overloaded": 0, "elasticron.running": 0,
 		}, sumsOf(t, reader))
 	})

@@ -44,7 +44,7 @@ func (o *Observer) roundEnded(e scheduler.RoundEvent) {
 
 func (o *Observer) itemStarted(e scheduler.ItemEvent) {
 	sc, ctx := e.Context, context.Background()
-	o.running.Add(ctx, 1, ofJob(sc.JobName))
+	o.runs.add(sc.JobName, 1)
 	if sc.Source == job.Scheduled || sc.Source == job.Misfire {
 		o.lateness.Record(ctx, e.Began.Sub(sc.Fire).Seconds(), ofJob(sc.JobName))
 	}
@@ -105,7 +105,7 @@ func (o *Observer) itemEnded(e scheduler.ItemEvent) {
 		outcome = "failure"
 	}
 	name := e.Context.JobName
-	o.running.Add(ctx, -1, ofJob(name))
+	o.runs.add(name, -1)
 	o.duration.Record(ctx, e.Ended.Sub(e.Began).Seconds(), ofJob(name))
 	o.executions.Add(ctx, 1,
 		metric.WithAttributes(attrJob.String(name), attrSource.String(string(e.Context.Source)), attrOutcome.String(outcome)))

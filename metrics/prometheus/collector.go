@@ -11,9 +11,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// other is the label of jobs and items beyond the bounds.
-const other = "other"
-
 // Collector is an observer of one scheduler and a collector of its metrics. Its methods are safe for
 // concurrent use. Collect waits up to two seconds for the scheduler's report; the others do not block.
 type Collector struct {
@@ -22,8 +19,8 @@ type Collector struct {
 	reports
 
 	mu     sync.Mutex
-	jobs   map[string]struct{} // that have a label of their own
-	shared shared
+	places places
+	states states
 	report catalog.Reporter // nil before there is a scheduler
 }
 
@@ -44,7 +41,7 @@ func New(opts ...Option) (*Collector, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
-	return &Collector{options: o, vectors: newVectors(o), reports: newReports(), jobs: make(map[string]struct{}), shared: make(shared)}, nil
+	return &Collector{options: o, vectors: newVectors(o), reports: newReports(), places: newPlaces(o.maxJobs), states: make(states)}, nil
 }
 
 // Describe implements [prometheus.Collector].
@@ -65,30 +62,61 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	c.collectReports(metrics)
 }
 
-// job returns the label of a job.
+// job returns the label of a job that something happens in; of no job it is empty.
 func (c *Collector) job(name string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, known := c.jobs[name]; known {
-		return name
-	}
-	if len(c.jobs) >= c.maxJobs {
-		return other
-	}
-	c.jobs[name] = struct{}{}
-	return name
+	return c.places.heard(name)
+}
+
+// jobOfLate is job for what may come when the job was left: that is no reason to give it a place again.
+func (c *Collector) jobOfLate(name string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.places.known(name)
 }
 
 // setOfJob sets what a gauge says of a job.
 func (c *Collector) setOfJob(gauge *prometheus.GaugeVec, name string, value float64) {
-	label := c.job(name)
-	if label != other {
-		gauge.WithLabelValues(label).Set(value)
-		return
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	gauge.WithLabelValues(other).Add(c.shared.change(gauge, name, value))
+	gauge.WithLabelValues(c.places.heard(name)).Add(c.states.change(gauge, name, value))
+}
+
+// addOfJob adds to what a gauge says of a job, which never falls below 0: the observer may have missed something.
+func (c *Collector) addOfJob(gauge *prometheus.GaugeVec, name string, value float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	value = max(c.states[gauge][name]+value, 0)
+	gauge.WithLabelValues(c.places.heard(name)).Add(c.states.change(gauge, name, value))
+}
+
+// jobLeft takes back what is said of a job. Its place is free for another, so its series go.
+func (c *Collector) jobLeft(e scheduler.LeftEvent) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	label := c.places.known(e.Job)
+	for gauge, jobs := range c.states {
+		if jobs[e.Job] != 0 {
+			gauge.WithLabelValues(label).Add(c.states.change(gauge, e.Job, 0))
+		}
+	}
+	if c.places.leave(e.Job) {
+		c.forget(label)
+	}
+}
+
+// schedulerEnded takes back what is said of how things are. What was counted stays.
+func (c *Collector) schedulerEnded() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for gauge, jobs := range c.states {
+		for name := range jobs {
+			gauge.WithLabelValues(c.places.known(name)).Add(c.states.change(gauge, name, 0))
+		}
+	}
+	c.connected.WithLabelValues().Set(0)
+	c.overloaded.WithLabelValues().Set(0)
 }
 
 // item returns the label of an item.

@@ -194,6 +194,146 @@ func TestLabelsAreBounded(t *testing.T) {
 	requireMetrics(t, collector, `elasticron_executions_total{job_name="other",outcome="success",source="manual"} 4850`)
 }
 
+// A job that is left makes room for one that comes later, and what was said of it goes. What shares a label shares it
+// until it is left.
+func TestAJobThatIsLeftMakesRoom(t *testing.T) {
+	t.Parallel()
+	collector := newCollector(t, prometheus.WithMaxJobs(1), prometheus.WithItems(1))
+	run := func(ended time.Time, names ...string) {
+		for _, name := range names {
+			item := scheduler.ItemEvent{Context: job.ShardingContext{JobName: name, Source: job.Manual}, Ended: ended}
+			collector.Observe(item)
+			if ended.IsZero() {
+				collector.Observe(scheduler.WaitingEvent{Job: name, Waiting: 2})
+			}
+		}
+	}
+	collector.Observe(scheduler.JoinEvent{Job: "a"})
+	run(time.Time{}, "b", "c", "a")
+	requireMetrics(t, collector, `
+		elasticron_executions_running{job_name="a"} 1
+		elasticron_executions_running{job_name="other"} 2
+		elasticron_executions_waiting{job_name="other"} 4
+	`)
+	collector.Observe(scheduler.LeftEvent{Job: "a"})
+	for _, gone := range []string{"executions_running", "executions_waiting", "item_last_begin_timestamp_seconds"} {
+		require.Equal(t, 1, testutil.CollectAndCount(collector, "elasticron_"+gone), "%s of the others", gone)
+	}
+	collector.Observe(scheduler.ErrorHandlerEvent{Context: job.ShardingContext{JobName: "a"}}) // late
+	collector.Observe(scheduler.ListenerEvent{Job: "a", Listener: scheduler.ListenerLeadership})
+	run(time.Time{}, "d")
+	run(time.Now(), "b")
+	collector.Observe(scheduler.LeftEvent{Job: "c"})
+	requireMetrics(t, collector, `
+		elasticron_executions_running{job_name="d"} 1
+		elasticron_executions_running{job_name="other"} 0
+		elasticron_executions_waiting{job_name="other"} 2
+		elasticron_executions_total{job_name="other",outcome="success",source="manual"} 1
+		elasticron_error_handler_failures_total{job_name="other"} 1
+		elasticron_listener_failures_total{job_name="other",listener="leadership"} 1
+	`)
+}
+
+// A report that was made before a job was left does not keep its place.
+func TestAReportKeepsNoPlace(t *testing.T) {
+	t.Parallel()
+	collector, jobs := newCollector(t, prometheus.WithMaxJobs(1)), []string{"a"}
+	collector.ObserveHealth(func(context.Context) scheduler.Health {
+		h := scheduler.Health{State: scheduler.StateRunning}
+		for _, name := range jobs {
+			h.Jobs = append(h.Jobs, scheduler.JobHealth{Job: name, Answered: true})
+		}
+		return h
+	})
+	collector.Observe(scheduler.JoinEvent{Job: "a"})
+	collector.Observe(scheduler.LeftEvent{Job: "a"})
+	requireMetrics(t, collector, `elasticron_job_not_joined{job_name="a"} 1`)
+	jobs = nil
+	requireMetrics(t, collector, `elasticron_running 1`)
+	jobs = []string{"b"}
+	requireMetrics(t, collector, `elasticron_job_not_joined{job_name="b"} 1`)
+}
+
+// Jobs that come and go, as data and by hand, do not use up the labels; and when the scheduler has ended, it says
+// nothing more of how things are.
+func TestJobsComeAndGo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		collector, server := newCollector(t, prometheus.WithMaxJobs(1)), memory.NewServer()
+		reg, operator := server.Open("test"), server.Open("test")
+		nothing := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil })
+		s, err := scheduler.New(reg, scheduler.WithObserver(collector), scheduler.WithHandler("data", nothing))
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		time.Sleep(time.Second)
+		for n := range 3 {
+			data := job.Config{Name: fmt.Sprintf("data%d", n), Cron: "0/5 * * * * ?", ShardingTotalCount: 1}
+			data.Class = "data"
+			text, err := jobtree.EncodeConfig(data)
+			require.NoError(t, err)
+			_, err = operator.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/"+data.Name+"/config", text)}})
+			require.NoError(t, err)
+			time.Sleep(10 * time.Second)
+			requireMetrics(t, collector, fmt.Sprintf("elasticron_leader{job_name=%q} 1", data.Name))
+			_, err = operator.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree("/" + data.Name)}})
+			require.NoError(t, err)
+			time.Sleep(10 * time.Second)
+			added, err := s.Add(t.Context(), job.Config{Name: fmt.Sprintf("added%d", n), Cron: "0/5 * * * * ?", ShardingTotalCount: 1}, nothing)
+			require.NoError(t, err)
+			time.Sleep(10 * time.Second)
+			requireMetrics(t, collector, fmt.Sprintf("elasticron_leader{job_name=\"added%d\"} 1", n))
+			if n < 2 {
+				require.NoError(t, added.Leave(t.Context()))
+				synctest.Wait()
+				require.Zero(t, testutil.CollectAndCount(collector, "elasticron_leader"))
+			}
+		}
+		s.StopNow()
+		require.NoError(t, <-done)
+		requireMetrics(t, collector, `
+			elasticron_leader{job_name="added2"} 0
+			elasticron_session_connected 0
+		`)
+		cancel()
+		require.NoError(t, reg.Close(context.Background()))
+		require.NoError(t, operator.Close(context.Background()))
+	})
+}
+
+// Of a scheduler that has ended in any way nothing goes on.
+func TestAnEndTakesBackHowThingsAre(t *testing.T) {
+	t.Parallel()
+	collector, why := newCollector(t, prometheus.WithMaxJobs(1)), errors.New("out of stock")
+	for _, name := range []string{"a", "b"} {
+		collector.Observe(scheduler.ItemEvent{Context: job.ShardingContext{JobName: name, Source: job.Manual}})
+		collector.Observe(scheduler.WaitingEvent{Job: name, Waiting: 3})
+		collector.Observe(scheduler.LeadershipEvent{Job: name, Leading: true})
+		collector.Observe(scheduler.PauseEvent{Job: name, Err: why})
+		collector.Observe(scheduler.ViewEvent{Job: name, Err: why})
+	}
+	collector.Observe(scheduler.ViewEvent{Err: why})
+	collector.Observe(scheduler.ConnectionEvent{Change: scheduler.ConnectionEstablished})
+	collector.Observe(scheduler.LoadEvent{LoadHealth: scheduler.LoadHealth{Overloaded: true}})
+	collector.Observe(scheduler.EndEvent{})
+	for _, label := range []string{"a", "other"} {
+		requireMetrics(t, collector, fmt.Sprintf(`
+			elasticron_executions_running{job_name=%[1]q} 0
+			elasticron_executions_waiting{job_name=%[1]q} 0
+			elasticron_leader{job_name=%[1]q} 0
+			elasticron_elections_total{job_name=%[1]q} 1
+			elasticron_job_paused{job_name=%[1]q} 0
+			elasticron_view_blind{job_name=%[1]q} 0
+		`, label))
+	}
+	requireMetrics(t, collector, `
+		elasticron_view_blind{job_name=""} 0
+		elasticron_session_connected 0
+		elasticron_overloaded 0
+	`)
+}
+
 // Of jobs that share a label, a gauge is the sum: one that goes on does not hide another that does not.
 func TestGaugesOfJobsThatShareALabel(t *testing.T) {
 	t.Parallel()

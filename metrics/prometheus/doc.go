@@ -21,5 +21,6 @@
 // # Labels are bounded
 //
 // Jobs beyond [WithMaxJobs] and items beyond [WithItems] share the label "other". So jobs that are declared at
-// run time cannot make the number of series grow without limit.
+// run time cannot make the number of series grow without limit. The series of a job that this process has left go, and
+// its place is free for a job that comes later.
 package prometheus

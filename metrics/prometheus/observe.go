@@ -42,6 +42,12 @@ func (c *Collector) Observe(event scheduler.Event) {
 		c.loadChanged(e)
 	case scheduler.ListenerEvent:
 		c.listenerFailed(e)
+	case scheduler.JoinEvent:
+		c.job(e.Job) // the first that comes of most jobs
+	case scheduler.LeftEvent:
+		c.jobLeft(e)
+	case scheduler.EndEvent:
+		c.schedulerEnded()
 	}
 }
 
@@ -51,7 +57,7 @@ func (c *Collector) roundEnded(e scheduler.RoundEvent) {
 
 func (c *Collector) itemStarted(e scheduler.ItemEvent) {
 	name := c.job(e.Context.JobName)
-	c.running.WithLabelValues(name).Inc()
+	c.addOfJob(c.running, e.Context.JobName, 1)
 	if source := e.Context.Source; source == job.Scheduled || source == job.Misfire {
 		c.lateness.WithLabelValues(name).Observe(e.Began.Sub(e.Context.Fire).Seconds())
 	}
@@ -66,7 +72,7 @@ func (c *Collector) itemRetrying(e scheduler.RetryEvent) {
 
 func (c *Collector) itemEnded(e scheduler.ItemEvent) {
 	name, outcome, took := c.job(e.Context.JobName), outcomeOf(e), e.Ended.Sub(e.Began).Seconds()
-	c.running.WithLabelValues(name).Dec()
+	c.addOfJob(c.running, e.Context.JobName, -1)
 	c.executions.WithLabelValues(name, string(e.Context.Source), outcome).Inc()
 	c.duration.WithLabelValues(name).Observe(took)
 	if c.items > 0 {
@@ -93,7 +99,7 @@ func (c *Collector) loadChanged(e scheduler.LoadEvent) {
 }
 
 func (c *Collector) handlerFailed(e scheduler.ErrorHandlerEvent) {
-	c.handlers.WithLabelValues(c.job(e.Context.JobName)).Inc()
+	c.handlers.WithLabelValues(c.jobOfLate(e.Context.JobName)).Inc()
 }
 
 func (c *Collector) leadershipChanged(e scheduler.LeadershipEvent) {
@@ -118,10 +124,6 @@ func (c *Collector) viewChanged(e scheduler.ViewEvent) {
 	if e.Err != nil {
 		blind = 1
 	}
-	if e.Job == "" {
-		c.blind.WithLabelValues("").Set(blind)
-		return
-	}
 	c.setOfJob(c.blind, e.Job, blind)
 }
 
@@ -144,11 +146,7 @@ func (c *Collector) barrierSettled(e scheduler.WholeRoundEvent) {
 }
 
 func (c *Collector) listenerFailed(e scheduler.ListenerEvent) {
-	name := ""
-	if e.Job != "" {
-		name = c.job(e.Job)
-	}
-	c.failures.WithLabelValues(name, e.Listener).Inc()
+	c.failures.WithLabelValues(c.jobOfLate(e.Job), e.Listener).Inc()
 }
 
 func outcomeOf(e scheduler.ItemEvent) string {

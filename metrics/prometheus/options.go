@@ -23,7 +23,8 @@ type options struct {
 	buckets []float64
 }
 
-// WithMaxJobs sets how many jobs have a label of their own; the first ones seen do. 0 is allowed: then no job has.
+// WithMaxJobs sets how many jobs have a label of their own; the first ones seen do, and a job that this process leaves
+// makes room for one that comes later. 0 is allowed: then no job has.
 // The default is 1000.
 func WithMaxJobs(n int) Option {
 	return func(o *options) error {

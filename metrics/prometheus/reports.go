@@ -34,11 +34,10 @@ func (c *Collector) collectReports(metrics chan<- prometheus.Metric) {
 	c.mu.Unlock()
 	type series struct{ metric, job string }
 	values := make(map[series]float64)
-	for _, s := range report.Samples(context.Background()) {
-		at := series{metric: s.Name}
-		if s.Has(catalog.Job) {
-			at.job = c.job(s.Job)
-		}
+	samples := report.Samples(context.Background())
+	labels := c.labelsOf(samples)
+	for _, s := range samples {
+		at := series{metric: s.Name, job: labels[s.Job]}
 		if s.Unit == catalog.Seconds {
 			values[at] = max(values[at], s.Value)
 		} else {
@@ -46,10 +45,22 @@ func (c *Collector) collectReports(metrics chan<- prometheus.Metric) {
 		}
 	}
 	for at, value := range values {
-		var labels []string
+		var job []string
 		if at.job != "" {
-			labels = []string{at.job}
+			job = []string{at.job}
 		}
-		metrics <- prometheus.MustNewConstMetric(c.reports[at.metric], prometheus.GaugeValue, value, labels...)
+		metrics <- prometheus.MustNewConstMetric(c.reports[at.metric], prometheus.GaugeValue, value, job...)
 	}
+}
+
+// labelsOf returns the labels of the jobs that a report names.
+func (c *Collector) labelsOf(samples []catalog.Sample) map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	labels, reported := make(map[string]string), make(map[string]bool)
+	for _, s := range samples {
+		labels[s.Job], reported[s.Job] = c.places.reported(s.Job), true
+	}
+	c.places.keep(reported)
+	return labels
 }

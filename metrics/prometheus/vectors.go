@@ -17,7 +17,20 @@ type vectors struct {
 	itemExecutions                   *prometheus.CounterVec
 	itemBegin, itemEnd, itemDuration *prometheus.GaugeVec
 
-	all []prometheus.Collector
+	all []vector
+}
+
+// vector is any of them.
+type vector interface {
+	prometheus.Collector
+	DeletePartialMatch(labels prometheus.Labels) int
+}
+
+// forget takes the series of a job away.
+func (v vectors) forget(job string) {
+	for _, one := range v.all {
+		one.DeletePartialMatch(prometheus.Labels{catalog.Job.Prometheus(): job})
+	}
 }
 
 func newVectors(o options) vectors {
