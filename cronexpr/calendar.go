@@ -23,7 +23,6 @@ type calendar struct {
 	anyYear          bool
 	days             dayRule
 	years            valueSet // bit n = firstYear + n, unless anyYear
-	entry            entry
 }
 
 // next returns the first match at from or later, with an hour out of hours. It is a small search by

@@ -62,9 +62,9 @@
 //
 // In a month that has no day n, nW does not fire, with one exception, which Quartz makes: if the month ends
 // on a Friday, and day n would be the Saturday after it, nW may fire on that Friday. 31W does so in April 2021.
-// In such a February, 29W and 30W do so only in three cases: the fire of January is on its last day, January is
-// not among the months, or Next is asked from a time within February. Asked from an earlier fire of January, Next
-// skips the fire. [Between] and [Last] follow the fires from one to the next.
+// In such a February, 29W and 30W do so only if January is not among the months. This is what Quartz does that comes
+// from the fires before; asked from a time within such a February, or from the last days of a January without fires, it
+// may say otherwise. Here, the expression alone decides, so that all processes of a job agree.
 //
 // # Clock changes
 //

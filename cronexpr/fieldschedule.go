@@ -39,9 +39,6 @@ func (s *fieldSchedule) Next(after time.Time) time.Time {
 	if !ok {
 		return time.Time{}
 	}
-	if s.calendar.days.hangs() && !s.calendar.entry.chained {
-		s = s.askedAt(after.Unix())
-	}
 	for at := after.Unix() + 1; ; {
 		p := periodAt(s.location, at)
 		if fire := s.first(p, at); fire < p.end {

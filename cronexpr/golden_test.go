@@ -56,13 +56,25 @@ func TestQuartzTimes(t *testing.T) {
 }
 
 // requireException demands that c is one of the three cases in which Quartz loses times, and that only
-// these are lost.
+// these are lost, or the one in which what it fires hangs on when it is asked.
 func requireException(t *testing.T, c goldenCase, s cronexpr.Schedule) {
 	t.Helper()
 	if lap := firstPass(c.start); lap > 0 {
 		// Asked from within the first pass of an overlap, Quartz goes on from the same reading of the
 		// second pass, and so forgets what comes before it there.
 		require.Equal(t, c.want, c.fires(s, c.start.Add(lap)), "%s after %s", c.expr, c.start)
+		return
+	}
+	if strings.Contains(c.expr, "29W") || strings.Contains(c.expr, "30W") {
+		// Asked from early in a year, Quartz may disagree with itself about the end of a February that is a day too short.
+		inSuch := func(fire time.Time) bool {
+			return fire.Month() == time.February && fire.Weekday() == time.Friday && fire.AddDate(0, 0, 1).Day() == 1 &&
+				fire.Year() == c.start.Year() && c.start.Month() <= time.February
+		}
+		want, got := slices.DeleteFunc(slices.Clone(c.want), inSuch), slices.DeleteFunc(c.fires(s, c.start), inSuch)
+		same := min(len(want), len(got))
+		require.True(t, len(want) < len(c.want) || len(got) < goldenFires, "%s after %s", c.expr, c.start)
+		require.Equal(t, want[:same], got[:same], "%s after %s", c.expr, c.start)
 		return
 	}
 	// After a gap that is not an hour long, Quartz skips part of the hour that follows it, and after one that ends at

@@ -42,7 +42,6 @@ func Last(s Schedule, after, until time.Time) time.Time {
 	if newest.IsZero() || newest.After(until) {
 		return time.Time{}
 	}
-	s = chained(s, newest) // what Between would find from there on
 	newest, empty := stepBack(s, newest, until)
 	// From here on, newest is a fire and none lies later than empty and up to until.
 	for {
