@@ -15,7 +15,7 @@ type delaySchedule struct {
 }
 
 func parseDelay(expr string) (Schedule, error) {
-	delay, err := parsePeriod(expr, delayPrefix, "@delay")
+	delay, err := parsePeriod(expr, delayPrefix)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +37,15 @@ func DelayOf(s Schedule) (time.Duration, bool) {
 	return 0, false
 }
 
-// parsePeriod reads the duration behind a prefix.
-func parsePeriod(expr, prefix, field string) (time.Duration, error) {
-	text := strings.TrimPrefix(expr, prefix)
+// parsePeriod reads the duration behind a prefix, of which expr may be all but the blank.
+func parsePeriod(expr, prefix string) (time.Duration, error) {
+	field := strings.TrimSpace(prefix)
+	text := strings.TrimSpace(strings.TrimPrefix(expr, field))
 	period, err := time.ParseDuration(text)
 	why := ""
 	switch {
+	case text == "":
+		why = "the duration is missing"
 	case err != nil:
 		why = "it is not a duration"
 	case period < minPeriod:

@@ -110,7 +110,7 @@ func (f *fieldSpec) parseValue(text string) (int, error) {
 	case err != nil:
 		return 0, err
 	case value < f.min:
-		return 0, fmt.Errorf("%s is below %d", text, f.min)
+		return 0, fmt.Errorf("%s is below %d%s", text, f.min, f.below)
 	case value > f.max:
 		return 0, fmt.Errorf("%s is above %d", text, f.max)
 	}

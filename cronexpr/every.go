@@ -21,7 +21,7 @@ type everySchedule struct {
 }
 
 func parseEvery(expr string, o options) (Schedule, error) {
-	period, err := parsePeriod(expr, everyPrefix, "@every")
+	period, err := parsePeriod(expr, everyPrefix)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ type fieldSpec struct {
 	names    []string // names[i] stands for min+i
 	wraps    bool     // a range may run over the end: 22-2, FRI-MON
 	allowed  string
+	below    string // what else there is to say of a number below min
 }
 
 const (
@@ -38,6 +39,7 @@ var (
 	dayOfWeekSpec = fieldSpec{
 		name: "day-of-week", min: 1, max: 7, wraps: true, names: dayNames,
 		allowed: "are 1-7 (SUN=1), SUN-SAT, lists, ranges, steps, *, ?, L, nL and n#k",
+		below:   ", with 6 or 7 fields Sunday is 1",
 	}
 	yearSpec = fieldSpec{
 		name: "year", min: firstYear, max: lastYear,

@@ -90,7 +90,7 @@ func parseNthWeekday(text, day, nth string) (dayRule, *fault) {
 func parseOneWeekday(text, day string) (dayRule, *fault) {
 	value, err := dayOfWeekSpec.parseValue(day)
 	if err != nil || isLetter(day) && len(day) > 3 {
-		return dayRule{}, faultf(text, "before L and # goes one day, 1-7 or SUN-SAT")
+		return dayRule{}, faultf(text, "before L and # goes one day, 1-7 (SUN=1) or SUN-SAT")
 	}
 	return dayRule{weekdays: 1 << (value - 1)}, nil
 }

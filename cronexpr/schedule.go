@@ -48,9 +48,9 @@ func parseText(text string, words []string, o options) (Schedule, error) {
 	switch {
 	case text == Triggered:
 		return triggered{}, nil
-	case strings.HasPrefix(text, delayPrefix):
+	case strings.HasPrefix(text+" ", delayPrefix):
 		return parseDelay(text)
-	case strings.HasPrefix(text, everyPrefix):
+	case strings.HasPrefix(text+" ", everyPrefix):
 		return parseEvery(text, o)
 	case strings.HasPrefix(text, "@"), len(words) == 5:
 		return parseStandard(text, words, o)

@@ -68,11 +68,30 @@ func standardError(expr string, words []string) error {
 			alone := [5]string{"*", "*", "*", "*", "*"}
 			alone[i] = word
 			if _, err := cron.ParseStandard(strings.Join(alone[:], " ")); err != nil {
-				return (&fault{text: word, why: err.Error()}).in(expr, &standardSpecs[i], i)
+				why := otherDialect(word, i)
+				if why == "" {
+					why = err.Error()
+				}
+				return (&fault{text: word, why: why}).in(expr, &standardSpecs[i], i)
 			}
 		}
 	}
 	return wholeError(expr, "it is unknown")
+}
+
+// otherDialect says what is wrong with a field that the Quartz dialect would take; it is empty if it would not either.
+func otherDialect(word string, index int) string {
+	for element := range strings.SplitSeq(strings.ToUpper(word), ",") {
+		low, high, _ := strings.Cut(element, "-")
+		switch {
+		case index != 2 && index != 4:
+		case strings.HasPrefix(element, "L"), strings.HasSuffix(element, "L"), strings.HasSuffix(element, "W"), strings.Contains(element, "#"):
+			return "L, W and # are for expressions of 6 or 7 fields (Quartz)"
+		case index == 4 && (low == "7" || high == "7"):
+			return "7 is above 6, with 5 fields Sunday is 0"
+		}
+	}
+	return ""
 }
 
 func standardCalendar(spec *cron.SpecSchedule) calendar {
