@@ -105,8 +105,8 @@ func (f *faults) checkFailover(c Config) {
 	}
 }
 
-// firesLookedAt is how many fires of a job tell how far apart they are. Those of most jobs repeat
-// within a day; a day that a clock is changed has more of them than these.
+// firesLookedAt is how many fires of a job tell how far apart they are. Those of most jobs repeat within a day. On the
+// days of a year on which the clock is changed they may be closer, and a job that fires often is far from those by then.
 const firesLookedAt = 2_000
 
 // checkJitter asks that no fire is delayed to beyond the next one's time.
@@ -114,18 +114,49 @@ func (f *faults) checkJitter(c Config, schedule cronexpr.Schedule) {
 	if _, delay := cronexpr.DelayOf(schedule); delay || c.Jitter <= 0 || c.Jitter > maxJitter {
 		return
 	}
-	fire := schedule.Next(jitterFrom)
-	for range firesLookedAt {
-		next := schedule.Next(fire)
-		if fire.IsZero() || next.IsZero() {
+	first := schedule.Next(jitterFrom)
+	if apart := closerThan(c.Jitter, schedule, first, first.AddDate(10_000, 0, 0)); apart > 0 {
+		f.add("Jitter", c.Jitter.String(), fmt.Sprintf("must not be above the time between two fires, which is %s", apart))
+		return
+	}
+	for change := nextClockChange(first); !change.IsZero() && change.Before(first.AddDate(1, 0, 0)); change = nextClockChange(change) {
+		if apart := closerThan(c.Jitter, schedule, schedule.Next(change.Add(-c.Jitter)), change.AddDate(0, 0, 1)); apart > 0 {
+			f.add("Jitter", c.Jitter.String(), fmt.Sprintf(
+				"must not be above the time between two fires, which is %s when the clock is changed, as on %s", apart, change.Format(time.DateOnly)))
 			return
 		}
-		if apart := next.Sub(fire); apart < c.Jitter {
-			f.add("Jitter", c.Jitter.String(), fmt.Sprintf("must not be above the time between two fires, which is %s", apart))
-			return
+	}
+}
+
+// closerThan returns the time between the first two fires, from one on and up to a time, that are less than so much apart,
+// or 0. It looks at no more than firesLookedAt.
+func closerThan(least time.Duration, schedule cronexpr.Schedule, fire, until time.Time) time.Duration {
+	for range firesLookedAt {
+		if fire.IsZero() || fire.After(until) {
+			return 0
+		}
+		next := schedule.Next(fire)
+		if next.IsZero() {
+			return 0
+		}
+		if apart := next.Sub(fire); apart < least {
+			return apart
 		}
 		fire = next
 	}
+	return 0
+}
+
+// nextClockChange returns when the clock of a time's zone is changed next; zero is never.
+func nextClockChange(after time.Time) time.Time {
+	_, change := after.ZoneBounds()
+	switch {
+	case change.IsZero():
+		return time.Time{}
+	case !change.After(after): // on the last day of a leap year, package time names an end that has passed
+		return after.AddDate(0, 0, 1)
+	}
+	return change.In(after.Location())
 }
 
 // jitterFrom is from when the fires are looked at. Any time would do, but the same one every time, so

@@ -101,6 +101,15 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"jitter of a few fires a day", func(c *job.Config) { c.Cron, c.Jitter = "0 0,1 3 * * ?", 61*time.Second }, "Jitter", "1m1s", "which is 1m0s"},
 		{"jitter of a year to come", func(c *job.Config) { c.Cron, c.Jitter = "0 0 * * * ? 2090", 3_601*time.Second }, "Jitter", "1h0m1s", "which is 1h0m0s"},
 		{"jitter of fires further on", func(c *job.Config) { c.Cron, c.Jitter = "0 0,58,59 3 * * ?", 61*time.Second }, "Jitter", "1m1s", "which is 1m0s"},
+		{"jitter at a clock change", func(c *job.Config) {
+			c.Cron, c.TimeZone, c.Jitter = "0 0 1/2 * * ?", "Australia/Sydney", 61*time.Minute
+		}, "Jitter", "1h1m0s", "which is 1h0m0s when the clock is changed, as on 2024-10-06"},
+		{"jitter at half an hour's change", func(c *job.Config) {
+			c.Cron, c.TimeZone, c.Jitter = "0 0 * * * ?", "Australia/Lord_Howe", 31*time.Minute
+		}, "Jitter", "31m0s", "which is 30m0s when the clock is changed, as on 2024-10-06"},
+		{"jitter at Quartz' change", func(c *job.Config) {
+			c.Cron, c.TimeZone, c.DaylightSaving, c.Jitter = "0 0/40 * * * ? 2090", "Australia/Sydney", job.DaylightSavingQuartz, 21*time.Minute
+		}, "Jitter", "21m0s", "which is 20m0s"},
 		{"jitter beyond its bound", func(c *job.Config) { c.Jitter = 86_401 * time.Second }, "Jitter", "24h0m1s", "between 0 and 86400"},
 		{"no command", func(c *job.Config) { c.Type = job.TypeScript }, "ScriptCommandLine", "", "must not be empty"},
 		{"blank command", func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, " " }, "ScriptCommandLine", " ", "must not be empty"},
