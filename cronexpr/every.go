@@ -28,8 +28,20 @@ func parseEvery(expr string, o options) (Schedule, error) {
 	epoch := unixEpoch.Sub(unixEpoch.Truncate(period))
 	return &everySchedule{
 		expr: expr, location: o.location, period: period,
-		phase: (epoch + o.offset%period) % period,
+		phase: sumWithin(period, epoch, o.offset%period),
 	}, nil
+}
+
+// sumWithin returns a+b modulo period. Each is below it, and b may be negative; periods of centuries leave no room for
+// their sum.
+func sumWithin(period, a, b time.Duration) time.Duration {
+	if b > 0 {
+		b -= period
+	}
+	if a += b; a < 0 {
+		a += period
+	}
+	return a
 }
 
 func (s *everySchedule) String() string { return s.expr }

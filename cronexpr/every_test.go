@@ -1,6 +1,7 @@
 package cronexpr_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -26,6 +27,10 @@ func TestEvery(t *testing.T) {
 		{"an offset above the period", "@every 10s", 23 * time.Second, "1970-01-01T00:00:03Z", "1970-01-01T00:00:13Z"},
 		{"an offset below zero", "@every 10s", -3 * time.Second, "1970-01-01T00:00:00Z", "1970-01-01T00:00:07Z"},
 		{"a period of a century", "@every 876000h", 0, "1970-01-01T00:00:00Z", "2069-12-07T00:00:00Z"},
+		{"an offset that is as long", "@every 2000000h", 1_999_999 * time.Hour, "1970-01-01T00:00:00Z", "2198-02-27T07:00:00Z"},
+		{"and one before", "@every 2000000h", -1_999_999 * time.Hour, "1970-01-01T00:00:00Z", "1970-01-01T01:00:00Z"},
+		{"the longest", "@every 9223372036854775807ns", math.MaxInt64, "1970-01-01T00:00:00Z", "2262-04-11T23:47:16.854775807Z"},
+		{"and least", "@every 9223372036854775807ns", math.MinInt64, "1970-01-01T00:00:00Z", "2262-04-11T23:47:16.854775806Z"},
 		{"the end of time", "@every 1h", 0, "9999-12-31T23:30:00Z", ""},
 	}
 	for _, test := range tests {
