@@ -697,6 +697,14 @@ func TestAWindowDoesNotReachToFiresThatWereNone(t *testing.T) {
 		cfg.Misfire, cfg.MisfireWindow = job.MisfireAll, time.Hour
 		return cfg
 	}
+	between := func(c *cluster, cfg job.Config, from, until time.Duration, change func(*job.Config)) {
+		other := cfg
+		change(&other)
+		sleepUntil(from)
+		c.change(other)
+		sleepUntil(until)
+		c.change(cfg)
+	}
 	for name, test := range map[string]struct {
 		cfg   job.Config
 		story func(c *cluster, cfg job.Config, a *instance)
@@ -715,12 +723,7 @@ func TestAWindowDoesNotReachToFiresThatWereNone(t *testing.T) {
 		}, []time.Duration{five, 2 * five, 6 * five}},
 		"the job was disabled, and the item moves afterwards": {windowed(everyFive), func(c *cluster, cfg job.Config, a *instance) {
 			c.start("b", nil, cfg)
-			stopped := cfg
-			stopped.Disabled = true
-			sleepUntil(11 * time.Second)
-			c.change(stopped)
-			sleepUntil(26 * time.Second)
-			c.change(cfg)
+			between(c, cfg, 11*time.Second, 26*time.Second, func(other *job.Config) { other.Disabled = true })
 			sleepUntil(27 * time.Second)
 			a.crash(c.t)
 			sleepUntil(46 * time.Second)
@@ -736,12 +739,7 @@ func TestAWindowDoesNotReachToFiresThatWereNone(t *testing.T) {
 		}, []time.Duration{3 * time.Second, 6 * time.Minute}},
 		"nothing was recorded": {windowed(everyFive), func(c *cluster, cfg job.Config, a *instance) {
 			c.start("b", nil, cfg)
-			unmonitored := cfg
-			unmonitored.Unmonitored = true
-			sleepUntil(6 * time.Second)
-			c.change(unmonitored)
-			sleepUntil(21 * time.Second)
-			c.change(cfg)
+			between(c, cfg, 6*time.Second, 21*time.Second, func(other *job.Config) { other.Unmonitored = true })
 			sleepUntil(22 * time.Second)
 			a.stop(c.t)
 			sleepUntil(26 * time.Second)

@@ -91,23 +91,25 @@ func (b *backoff) wait(user string, from netip.Addr, now time.Time) (wait time.D
 
 // succeeded forgets the failures of a user at an address, and the one that wait counted of the others.
 func (b *backoff) succeeded(user string, from netip.Addr) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, rule := range keysOf(user, from) {
-		f := b.entries[key]
-		if f == nil {
-			continue
-		}
-		if f.count--; rule == ofBoth || f.count <= 0 {
-			delete(b.entries, key)
-			continue
-		}
+	b.takeBack(user, from, func(f *failures, rule rule) {
 		f.until = time.Time{}
-	}
+		if rule == ofBoth {
+			f.count = 0
+		}
+	})
 }
 
 // giveBack takes back the failure that wait counted at a time, for a try that came to nothing.
 func (b *backoff) giveBack(user string, from netip.Addr, at time.Time) {
+	b.takeBack(user, from, func(f *failures, rule rule) {
+		if f.count <= rule.free || f.last.Equal(at) { // no other try has to be waited for
+			f.until = time.Time{}
+		}
+	})
+}
+
+// takeBack takes back the failure that wait counted, and forgets those of whom none are left when then has seen them.
+func (b *backoff) takeBack(user string, from netip.Addr, then func(f *failures, rule rule)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, rule := range keysOf(user, from) {
@@ -115,12 +117,9 @@ func (b *backoff) giveBack(user string, from netip.Addr, at time.Time) {
 		if f == nil {
 			continue
 		}
-		if f.count--; f.count <= 0 {
+		f.count--
+		if then(f, rule); f.count <= 0 {
 			delete(b.entries, key)
-			continue
-		}
-		if f.count <= rule.free || f.last.Equal(at) { // no other try has to be waited for
-			f.until = time.Time{}
 		}
 	}
 }
