@@ -682,3 +682,55 @@ func TestAStopDuringTheStartedHook(t *testing.T) {
 		})
 	}
 }
+
+// An instance stands still in the moment in which a hook falls to it, and its session goes on: a second later another one takes
+// the hook. It runs once, also if both want it at the same time.
+func TestAHookThatFallsToWhoStandsStill(t *testing.T) {
+	t.Parallel()
+	// When the last item has arrived, by a handle whose messages take 7 ms.
+	for phase, complete := range map[string]time.Duration{"started": 5007 * time.Millisecond, "completed": 7049 * time.Millisecond} {
+		t.Run(phase, func(t *testing.T) {
+			t.Parallel()
+			takers := make(map[bool]int)
+			for _, still := range slices.Concat(moments(985, 1050, 5), []time.Duration{500 * time.Millisecond, 3 * time.Second}) {
+				inBubble(t, func(t *testing.T, c *cluster) {
+					g := withHooks(c)
+					g.work = func(_ context.Context, sc job.ShardingContext) error {
+						time.Sleep(time.Duration(1+sc.Item) * time.Second)
+						return nil
+					}
+					var took time.Duration
+					g.hook = func(_ context.Context, of string) error {
+						if of == phase && took == 0 {
+							took = time.Since(bubbleStart) - complete
+						}
+						return nil
+					}
+					all := map[string]*instance{fullID("a"): g.join("a", minutely(2)), fullID("b"): g.join("b", minutely(2))}
+					sleepUntil(4 * time.Second)
+					last := c.state().Owner(1)
+					all[last].registry.SetLatency(7 * time.Millisecond)
+					sleepUntil(complete + 3*time.Millisecond)
+					all[last].registry.Pause()
+					sleepUntil(complete + still)
+					all[last].registry.Resume()
+					sleepUntil(20 * time.Second)
+					lines := g.read()
+					ran := linesWith(lines, phase+" 5s on ")
+					require.Len(t, ran, 1, "still for %s: %q", still, lines)
+					byLast := strings.HasPrefix(ran[0], phase+" 5s on "+last[len(last)-1:]+",")
+					takers[byLast]++
+					if still > 1100*time.Millisecond {
+						require.False(t, byLast, "still for %s: %q", still, lines)
+						require.Less(t, took, 1100*time.Millisecond, "still for %s", still)
+					}
+					for _, p := range []string{"started", "completed"} {
+						require.Equal(t, []string{p + " 5s settled: success, <nil>"}, linesWith(lines, p+" 5s settled"), "still for %s: %q", still, lines)
+					}
+					require.Len(t, linesWith(lines, "item"), 2, "still for %s: %q", still, lines)
+				})
+			}
+			require.Len(t, takers, 2, "each of the two has taken it sometimes")
+		})
+	}
+}

@@ -9,8 +9,9 @@
 //	opened    by the first instance that begins an item of the round, together with that begin. The
 //	          awaited items are those that can begin, and are fixed from then on: later ones do not
 //	          count, and one that is disabled or surplus before it begins is not waited for
-//	taken     by the instance of the last item to arrive, or by any if that one is gone. The
-//	          transaction rests on the barrier being as it was read, so one of all gets it
+//	taken     by the instance of the last item to arrive, or by any if that one is gone, or leaves
+//	          it for too long. The transaction rests on the barrier being as it was read, so one of
+//	          all gets it
 //	settled   with the outcome, by the instance that took it: guarded by its mark, which lives as
 //	          long as its session
 //	lost      the mark went with its session before that; recorded by anybody. The hook may have run,

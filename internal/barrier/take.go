@@ -5,8 +5,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// FallsTo tells whether an instance is to take a barrier that is complete: it ran the last item to
-// arrive, or whoever did is gone.
+// FallsTo tells whether an instance is to take a barrier that is complete at once: it ran the last item
+// to arrive, or whoever did is gone. If that one stands still, others may take it after a while.
 func FallsTo(s *jobtree.State, p jobtree.Phase, instance string) bool {
 	var last *jobtree.Execution
 	newest := registry.Revision(0)
@@ -19,7 +19,7 @@ func FallsTo(s *jobtree.State, p jobtree.Phase, instance string) bool {
 }
 
 // Take returns the transaction by which an instance takes the hook of a complete barrier. Its revision
-// is the hook's token. The hook may run only when it is done.
+// is the hook's token. The hook may run only when it is done. Of several instances that try, one gets it.
 func Take(s *jobtree.State, p jobtree.Phase, instance string, session *registry.Session) registry.Txn {
 	b, tree := s.Barrier(p), s.Tree()
 	taken := b.Round.Value

@@ -45,6 +45,7 @@ type phaseBarrier struct {
 	key      jobtree.RoundKey // that the barrier was seen to stand for
 	last     jobtree.Barrier  // the last that was seen, also when somebody has deleted it by hand
 	missing  map[int]struct{} // awaited items that did not arrive; nil if they are not counted
+	complete time.Time        // since when none is missing; zero = some are, or they are not counted
 	deadline *time.Timer
 	late     bool
 	run      *hookRun // that this process has taken and not settled; nil = none
@@ -134,11 +135,31 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 		return r.reopen(v, p)
 	case g.late: // also if all have arrived since
 		return r.settle(v, p, barrier.Expire(v.State, p, now), jobtree.BarrierTimeout)
-	case len(g.missing) == 0 && barrier.FallsTo(v.State, p, v.Instance):
+	case len(g.missing) == 0 && r.mayTake(v, g):
 		return r.takeHook(v, g)
 	default:
 		return nil
 	}
+}
+
+// patience is how long the hook of a complete barrier is left to the instance that it falls to.
+const patience = time.Second
+
+// mayTake tells whether this instance is to take the hook of a complete barrier. It does so if the hook falls to it, or if the
+// instance to which it falls has not taken it in time: that one may stand still for long while its session goes on. If
+// it wakes up in the same moment, one of the two is refused, as the taking compares the barrier.
+func (r *Rounds) mayTake(v room.View, g *phaseBarrier) bool {
+	if !v.Registered() {
+		return false
+	}
+	if barrier.FallsTo(v.State, g.phase, v.Instance) {
+		return true
+	}
+	left := patience + v.HoldBack() - time.Since(g.complete)
+	if left > 0 {
+		r.ports.Wake(left)
+	}
+	return left <= 0
 }
 
 // follow keeps count of the items that a barrier still awaits, at a cost that depends on what changed.
@@ -151,12 +172,13 @@ func (r *Rounds) follow(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 	if !same(g.key, b.Key()) {
 		g.key = b.Key()
 		r.setDeadline(v, g, b)
-		all = true
+		all, g.complete = true, time.Time{}
 	}
 	if !b.Awaits() {
-		g.missing = nil
+		g.missing, g.complete = nil, time.Time{}
 		return
 	}
+	defer g.noteComplete()
 	check := func(n int) {
 		if barrier.Missing(v.State, g.phase, n, horizon) {
 			g.missing[n] = struct{}{}
@@ -175,6 +197,15 @@ func (r *Rounds) follow(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 		if _, awaited := slices.BinarySearch(b.Items, n); awaited {
 			check(n)
 		}
+	}
+}
+
+// noteComplete notes since when no item is missing.
+func (g *phaseBarrier) noteComplete() {
+	if len(g.missing) > 0 {
+		g.complete = time.Time{}
+	} else if g.complete.IsZero() {
+		g.complete = time.Now()
 	}
 }
 
