@@ -250,15 +250,9 @@ func (r *runner) decide() {
 	if r.mend(); r.applied < r.needed {
 		return
 	}
-	if !r.takePart() {
-		switch {
-		case r.membership.Away(): // what it has begun before goes on
-			r.clearOrphans()
-			r.mindBarriers()
-		case !r.state.Config.Exists(): // and so it does if the job was deleted
-			r.clearOrphans()
-			r.mindBarriers()
-		}
+	if !r.takePart() { // for whatever reason: what it has begun before goes on
+		r.clearOrphans()
+		r.mindBarriers()
 		return
 	}
 	r.lead()

@@ -734,3 +734,79 @@ func TestAHookThatFallsToWhoStandsStill(t *testing.T) {
 		})
 	}
 }
+
+// takeID gives the id of an instance to another session, as when somebody deletes its node and another process that was
+// given the same id joins.
+func (g *hookedCluster) takeID(id string) {
+	g.t.Helper()
+	other, path := g.at(), ofOrders.Instance(fullID(id))
+	session, err := other.Session(g.t.Context())
+	require.NoError(g.t, err)
+	for _, write := range []registry.Write{registry.Delete(path), registry.PutOwned(path, "", session)} {
+		require.NoError(g.t, errOf(other.Commit(g.t.Context(), registry.Txn{Then: []registry.Write{write}})))
+	}
+}
+
+// Another session holds the id of an instance whose items wait for the started hook: they wait no longer than they may.
+func TestWhatWaitsForTheStartedHookWhereTheIDIsTaken(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := withHooks(c)
+		g.started = 5 * time.Second
+		g.work = func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Item == 1 && sc.Fire.Equal(bubbleStart.Add(5*time.Second)) {
+				time.Sleep(70 * time.Second) // over the next fire
+			}
+			return nil
+		}
+		g.join("a", minutely(2)).registry.SetLatency(7 * time.Millisecond) // slower than whoever takes the id
+		sleepUntil(66 * time.Second)
+		g.read()
+		g.takeID("a")
+		sleepUntil(69 * time.Second)
+		require.Empty(t, g.read(), "item 0 waits for item 1")
+		sleepUntil(71 * time.Second)
+		require.ElementsMatch(t, []string{"started 1m5s settled: timeout, <nil>", "item 0 begins"}, g.read())
+	})
+}
+
+// An instance whose id another session holds takes no hook, although its item is the last one to end. Its own hook that
+// runs, it settles.
+func TestHooksOfAnInstanceWhoseIDIsTaken(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		taken time.Duration // when the id is
+		hook  string        // who runs the completed hook
+	}{
+		"while the last item runs": {taken: 6500 * time.Millisecond, hook: "b"},
+		"while its hook runs":      {taken: 8 * time.Second, hook: "a"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				g := withHooks(c)
+				g.work = func(_ context.Context, sc job.ShardingContext) error {
+					time.Sleep(time.Duration(1+sc.Item) * time.Second)
+					return nil
+				}
+				g.hook = func(_ context.Context, phase string) error {
+					if phase == "completed" {
+						time.Sleep(3 * time.Second)
+					}
+					return nil
+				}
+				a, b := g.join("a", minutely(2)), g.join("b", minutely(2))
+				b.registry.SetLatency(20 * time.Millisecond) // a sees first what is complete
+				sleepUntil(test.taken)
+				require.Equal(t, fullID("a"), c.state().Owner(1))
+				a.registry.SetLatency(7 * time.Millisecond)
+				g.takeID("a")
+				sleepUntil(20 * time.Second)
+				lines := g.read()
+				require.Equal(t, []string{
+					"completed 5s on " + test.hook + ", items [0 1], failed []", "completed 5s settled: success, <nil>",
+				}, linesWith(lines, "completed"), "%q", lines)
+			})
+		})
+	}
+}
