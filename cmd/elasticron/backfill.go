@@ -1,7 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -17,7 +21,9 @@ func newBackfill(p *program) *cobra.Command {
 		Short: "Run a job for fires that were not run",
 		Long: `Backfill runs a job for each of its fires between two times, both included, one after the
 other: the next one begins when every item has run for the one before. It stops at the first
-that fails, or at Ctrl-C, and says how to go on: the same command with --id.`,
+that fails, or at Ctrl-C, and says how to go on: the same command with --id, which leaves out the
+fires up to there, also the one that failed. A fire that has run already is run again: the dry run
+and the question say of how many that may be so.`,
 		Example: `  elasticron backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:05:00Z --dry-run`,
 		Args:    cobra.ExactArgs(1),
 	}
@@ -51,12 +57,20 @@ that fails, or at Ctrl-C, and says how to go on: the same command with --id.`,
 
 // backfill runs a job for fires, and says how to go on with what is left.
 func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error {
+	again := ""
+	if v.opts.DryRun || !v.yes {
+		var err error
+		if again, err = v.mayHaveRun(job, fires, t.Items); err != nil {
+			return err
+		}
+	}
 	if v.opts.DryRun {
 		result, err := v.op.Backfill(v.ctx, job, fires, t, v.opts)
 		if err != nil {
 			return err
 		}
 		if v.output != formatTable {
+			_, _ = io.WriteString(v.news, again)
 			return v.output.write(v.out, result)
 		}
 		for _, fire := range fires {
@@ -64,11 +78,11 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 				return err
 			}
 		}
-		_, err = fmt.Fprintf(v.out, "%d fires. %s\n", len(fires), nothingDone)
+		_, err = fmt.Fprintf(v.out, "%s%d fires. %s\n", again, len(fires), nothingDone)
 		return err
 	}
 	if !v.yes {
-		if err := v.ask(fmt.Sprintf("backfill %d fires of job %q\n", len(fires), job)); err != nil {
+		if err := v.ask(fmt.Sprintf("backfill %d fires of job %q\n%s", len(fires), job, again)); err != nil {
 			return err
 		}
 	}
@@ -89,7 +103,59 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		return shown
 	}
 	if err != nil && len(result.Left) > 0 && result.ID != "" {
-		return fmt.Errorf("%w; go on with the same command and --id %s", err, operate.Options{ID: result.ID, Since: result.Since}.Key())
+		var failed *operate.ItemsFailedError
+		leaves := ""
+		if errors.As(err, &failed) {
+			leaves = ", which leaves out the fire that failed"
+		}
+		return fmt.Errorf("%w; go on with the same command and --id %s%s", err, operate.Options{ID: result.ID, Since: result.Since}.Key(), leaves)
 	}
 	return err
+}
+
+// mayHaveRun says how many of the fires may have run already: those that are not newer than the newest one of which the job
+// tells that it came to it. It keeps no more, so an older one has run or was missed. Those that an earlier call with this id
+// came to are not run again. It is empty if there is nothing to say.
+func (v *verb) mayHaveRun(job string, fires []time.Time, items []int) (string, error) {
+	ns, err := operate.ReadJob(v.ctx, v.at, job, v.program.now())
+	if err != nil {
+		return "", err
+	}
+	wanted := func(item int) bool { return len(items) == 0 || slices.Contains(items, item) }
+	var newest, came time.Time
+	ran := func(fire time.Time) {
+		if fire.After(newest) {
+			newest = fire
+		}
+	}
+	for _, it := range ns.Items(job) {
+		if wanted(it.Item) {
+			ran(it.LastFire)
+		}
+	}
+	for _, e := range ns.Executions(job) { // runs by hand leave the last fire of an item alone
+		if wanted(e.Item) {
+			ran(e.Fire)
+		}
+	}
+	for _, op := range ns.Operations(job) {
+		fire, err := time.Parse(time.RFC3339Nano, strings.TrimPrefix(op.Target, "fire "))
+		switch {
+		case err != nil || op.Verb != operate.VerbBackfill:
+		case op.ID == v.opts.ID:
+			came = fire
+		default:
+			ran(fire)
+		}
+	}
+	n := 0
+	for _, fire := range fires {
+		if fire.After(came) && !fire.After(newest) {
+			n++
+		}
+	}
+	if n == 0 {
+		return "", nil
+	}
+	return fmt.Sprintf("  ! %d of the %d fires may have run already, those up to %s: what has run is run again\n", n, len(fires), instant(newest.UTC())), nil
 }

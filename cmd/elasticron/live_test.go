@@ -169,16 +169,26 @@ func TestABackfillByCommand(t *testing.T) {
 
 	out := l.must(t, backfill("--dry-run")...)
 	require.Contains(t, out, "3 fires. Nothing was done")
+	require.NotContains(t, out, "may have run")
 	require.Empty(t, l.fires())
 	out = l.must(t, backfill("--yes", "--reason", "outage")...)
 	require.Equal(t, "3 of 3 fires have run.\n", out)
 	require.Equal(t, years, l.fires(), "one after the other")
+	const again = "  ! 3 of the 3 fires may have run already, those up to 2023-07-01 00:00:00 UTC: what has run is run again\n"
+	require.Contains(t, l.must(t, backfill("--dry-run")...), again)
+	_, errOut, _ := l.does(t, backfill("--dry-run", "-o", "json")...)
+	require.Equal(t, again, errOut)
+	require.Contains(t, l.must(t, backfill("--dry-run", "--items", "1")...), "3 of the 3 fires may have run")
+	l.program.asked = func(any) bool { return true }
+	_, errOut, _ = l.does(t, backfill()...)
+	require.Equal(t, "backfill 3 fires of job \"orders\"\n"+again+"Go on? (y/N) elasticron: nothing was done\n", errOut)
 
 	l.failing(func(sc job.ShardingContext) bool { return sc.Item == 0 && sc.Fire.Year() == 2022 })
 	out, errOut, status := l.does(t, backfill("--yes", "--id", "again")...)
 	require.Equal(t, exitSome, status)
 	require.Equal(t, "2 of 3 fires have run.\n", out)
-	require.Contains(t, errOut, "fire 2022-07-01T00:00:00Z: item 0 failed (no such table); go on with the same command and --id again")
+	require.Regexp(t, `fire 2022-07-01T00:00:00Z: item 0 failed \(no such table\); go on with the same command and --id again@\d+, which leaves out the fire that failed\n$`, errOut)
+	require.Contains(t, l.must(t, backfill("--dry-run", "--id", "again")...), "! 1 of the 3 fires may have run already", "the others are left out")
 	out, errOut, status = l.does(t, backfill("--yes", "--id", "again")...)
 	require.Equal(t, exitSome, status, "the failure is told once more")
 	require.Equal(t, "3 of 3 fires have run.\n", out)
