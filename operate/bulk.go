@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"strings"
 	"sync"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -60,10 +61,26 @@ func (e *SomeFailedError) Failed() (failed []JobResult) {
 	return failed
 }
 
-// Error counts them and tells of the first.
+// Error counts them and tells of the first; of those that only did not follow yet apart, which have not failed.
 func (e *SomeFailedError) Error() string {
-	failed := e.Failed()
-	return fmt.Sprintf("%d of %d jobs failed, the first being %q: %s", len(failed), len(e.Results), failed[0].Job, failed[0].Err)
+	var failed, late []JobResult
+	for _, r := range e.Failed() {
+		var unconfirmed *UnconfirmedError
+		if errors.As(r.Err, &unconfirmed) {
+			late = append(late, r)
+		} else {
+			failed = append(failed, r)
+		}
+	}
+	var parts []string
+	tell := func(of []JobResult, what string) {
+		if len(of) > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d jobs %s, the first being %q: %s", len(of), len(e.Results), what, of[0].Job, of[0].Err))
+		}
+	}
+	tell(failed, "failed")
+	tell(late, "could not be confirmed yet")
+	return strings.Join(parts, "; ")
 }
 
 // Unwrap gives all errors.

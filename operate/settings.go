@@ -362,7 +362,7 @@ func (o *Operator) CreateMarked(ctx context.Context, job, text string, marks Mar
 			case !w.state.Config.Exists():
 				return Progress{Overtaken: true, Text: "the job was removed"}
 			case len(w.state.Instances) == 0:
-				return Progress{Of: 1, Text: "an instance takes part"}
+				return Progress{Of: 1, Text: "no instance takes part yet"}
 			}
 			return reached(1, 1, "an instance takes part")
 		},

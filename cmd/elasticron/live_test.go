@@ -118,6 +118,7 @@ func TestATriggerIsWaitedFor(t *testing.T) {
 	out, errOut, status := l.does(t, on("trigger", "orders", "--wait", "--items", "0,1")...)
 	require.Equal(t, exitSome, status)
 	require.Regexp(t, `(?m)^1 .* failed .* no such table$`, out)
+	require.Regexp(t, `(?m)^Done, and items failed: operation `, out)
 	require.Regexp(t, `(?m)^0 .* ok `, out)
 	require.Contains(t, errOut, "item 1 failed (no such table)")
 
@@ -148,6 +149,7 @@ func TestATriggerThatTakesTooLong(t *testing.T) {
 	require.Equal(t, exitWaited, status)
 	require.Contains(t, errOut, "trigger \"orders\" is done (operation slow), and not confirmed yet: ")
 	require.Regexp(t, `(?m)^2 +\S+ +(asked|running) `, out)
+	require.Regexp(t, `(?m)^Not confirmed yet: operation slow, `, out)
 	_, errOut, status = l.does(t, on("trigger", "orders")...)
 	require.Equal(t, exitRefused, status)
 	require.Contains(t, errOut, "wait for it, or replace it with --replace")

@@ -102,6 +102,25 @@ func TestExitStatusesOfSeveralJobs(t *testing.T) {
 	}
 }
 
+// Jobs that are stored and have nobody yet who runs them have not failed.
+func TestJobsThatAreAppliedAndDoNotFollowInTime(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	file := filepath.Join(t.TempDir(), "jobs.yaml")
+	text := "new:\n  config: {jobClass: a, cron: '@daily', shardingTotalCount: 1}\n"
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	out, errOut, status := w.does(t, on("apply", "-f", file, "--yes", "--wait", "--timeout", "3s")...)
+	require.Equal(t, exitWaited, status)
+	require.Equal(t, "0 of 1 jobs, and 1 not confirmed yet\n", out)
+	require.Contains(t, errOut, `elasticron: 1 of 1 jobs could not be confirmed yet, the first being "new": create "new" is done (operation `)
+	require.Contains(t, errOut, "and not confirmed yet: no instance takes part yet (0 of 1): ")
+	require.NotContains(t, errOut, "failed")
+	out, errOut, status = w.does(t, on("reshard", "none", "mail", "--yes", "--wait", "--timeout", "3s")...)
+	require.Equal(t, exitSome, status)
+	require.Equal(t, "0 of 2 jobs, and 1 not confirmed yet\n", out)
+	require.Regexp(t, `elasticron: 1 of 2 jobs failed, the first being "none": .*; 1 of 2 jobs could not be confirmed yet, the first being "mail": `, errOut)
+}
+
 // What was shown to be refused is not done when it has become possible meanwhile: nobody has agreed to it.
 func TestWhatWasRefusedWhenItWasShownIsNotDone(t *testing.T) {
 	t.Parallel()

@@ -157,11 +157,11 @@ func (v *verb) one(do carry) error {
 	if err != nil && !errors.As(err, &unconfirmed) {
 		return err
 	}
-	if shown := v.show(result); shown != nil {
-		return shown
-	}
 	if failed := result.Progress.Failed(); err == nil && len(failed) > 0 {
 		err = &operate.ItemsFailedError{Items: failed}
+	}
+	if shown := v.show(result, err); shown != nil {
+		return shown
 	}
 	return err
 }
@@ -171,12 +171,13 @@ func repeatable(err error, key string) error {
 	return fmt.Errorf("%w; repeat the command with --id %s, which does nothing twice", err, key)
 }
 
-func (v *verb) show(result operate.Result) error {
+// show writes the result of an operation that was done, or begun; err says what is not well with it.
+func (v *verb) show(result operate.Result, err error) error {
 	if v.output != formatTable {
 		return v.output.write(v.out, result)
 	}
-	_, err := io.WriteString(v.out, resultText(result, v.opts.DryRun))
-	return err
+	_, shown := io.WriteString(v.out, resultText(result, v.opts.DryRun, err))
+	return shown
 }
 
 // ofJob is an operation on one of several jobs, as the operator has it.
@@ -228,16 +229,23 @@ func (v *verb) several(jobs []string, do ofJob) error {
 // end shows the outcome for several jobs.
 func (v *verb) end(results []operate.JobResult, err error) error {
 	if v.output == formatTable {
-		failed := 0
+		failed, late := 0, 0
 		for _, r := range results {
+			var unconfirmed *operate.UnconfirmedError
 			if r.Err != nil {
 				failed++
+			}
+			if errors.As(r.Err, &unconfirmed) {
+				late++
 			}
 		}
 		if len(results) > 0 {
 			end := ""
-			if v.opts.DryRun {
+			switch {
+			case v.opts.DryRun:
 				end = ". " + nothingDone
+			case late > 0:
+				end = fmt.Sprintf(", and %d not confirmed yet", late)
 			}
 			_, _ = fmt.Fprintf(v.out, "%d of %d jobs%s\n", len(results)-failed, len(results), end)
 		}
@@ -326,16 +334,21 @@ const fewMoves = 10
 // nothingDone ends what is told of a dry run.
 const nothingDone = "Nothing was done: this is what would be done without --dry-run."
 
-func resultText(r operate.Result, dry bool) string {
+func resultText(r operate.Result, dry bool, err error) string {
 	text := planText(r.Plan)
 	if len(r.Progress.Items) > 0 {
 		text += progressTable(r.Progress)
 	}
+	var unconfirmed *operate.UnconfirmedError
 	switch {
 	case dry:
 		return text + nothingDone + "\n"
 	case r.Repeated:
 		return text + fmt.Sprintf("Was done before, as operation %s.\n", r.ID)
+	case errors.As(err, &unconfirmed):
+		return text + fmt.Sprintf("Not confirmed yet: operation %s, revision %d.\n", r.ID, r.Revision)
+	case err != nil:
+		return text + fmt.Sprintf("Done, and items failed: operation %s, revision %d.\n", r.ID, r.Revision)
 	default:
 		return text + fmt.Sprintf("Done: operation %s, revision %d.\n", r.ID, r.Revision)
 	}
