@@ -165,6 +165,7 @@ func (w *world) writeHistory(t *testing.T) {
 		{ID: "o1", Job: "orders", Item: 0, Token: 40, Start: begin.Add(-time.Minute), Bytes: 6, Text: "older\n"},
 		{ID: "o2", Job: "orders", Item: 0, Token: 41, Start: begin, Bytes: 90, Text: "one\ntwo\x1b[31m\nthree"},
 		{ID: "o3", Job: "orders", Item: 1, Token: 41, Start: begin, Bytes: 5, Text: "item1"},
+		{ID: "o4", Job: "silent", Item: 2, Token: 41, Start: begin},
 	} {
 		require.NoError(t, store.KeepOutput(t.Context(), o, 9))
 	}

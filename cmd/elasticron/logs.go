@@ -63,7 +63,9 @@ says it. Of an execution that was tried several times, each attempt is there, be
 	flags.IntVar(&l.tail, "tail", 0, "print so many lines of the end of each (default: all)")
 	outputFlag(flags, &l.output, formatJSON, formatYAML)
 	cmd.PreRunE = func(*cobra.Command, []string) error { return l.check() }
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return l.run(cmd.Context(), cmd.OutOrStdout(), args[0]) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		return l.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0])
+	}
 	completes(cmd, l.conn, targetNames("job", "item", "execution"))
 	return cmd
 }
@@ -87,7 +89,7 @@ func (l *logging) check() error {
 	return nil
 }
 
-func (l *logging) run(ctx context.Context, out io.Writer, what string) error {
+func (l *logging) run(ctx context.Context, out, news io.Writer, what string) error {
 	q, begun, err := queryOf(what)
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func (l *logging) run(ctx context.Context, out io.Writer, what string) error {
 		if len(found) == 0 {
 			return fmt.Errorf("no output of %s is kept%s in this history%s", what, underToken(l.token), l.elsewhere(ctx, at, q))
 		}
-		return l.show(out, found)
+		return l.show(out, news, found)
 	})
 }
 
@@ -281,7 +283,8 @@ func readOutputs(ctx context.Context, kept history.OutputReader, q history.Outpu
 	return all, nil
 }
 
-func (l *logging) show(out io.Writer, found []wire.Output) error {
+// show prints outputs. Of an execution that wrote nothing there is none to print, so that is said beside.
+func (l *logging) show(out, news io.Writer, found []wire.Output) error {
 	for i := range found {
 		found[i].Text = lastLines(found[i].Text, l.tail)
 	}
@@ -299,6 +302,9 @@ func (l *logging) show(out io.Writer, found []wire.Output) error {
 		}
 	}
 	shown := text.String()
+	if o := found[0]; len(found) == 1 && o.Text == "" {
+		_, _ = fmt.Fprintf(news, "item %d, began %s, wrote nothing\n", o.Item, o.Start.Format(time.RFC3339Nano))
+	}
 	if terminal(out) { // which a script could make show anything
 		shown = printableLines(shown)
 	}

@@ -26,6 +26,10 @@ func TestLogs(t *testing.T) {
 		require.Equal(t, "one\ntwo\x1b[31m\nthree", logs("execution/orders/0/2026-03-02T12:00:00.02Z"))
 		require.JSONEq(t, `{"outputs": [{"id": "o1", "job": "orders", "item": 0, "token": 40, "start": "2026-03-02T11:59:00.02Z", "bytes": 6, "text": "older\n"}]}`,
 			logs("job/orders --token 40 -o json"))
+		out, errOut, status := w.does(t, append([]string{"logs", "job/silent"}, flags...)...)
+		require.Zero(t, status, errOut)
+		require.Empty(t, out)
+		require.Equal(t, "item 2, began 2026-03-02T12:00:00.02Z, wrote nothing\n", errOut)
 
 		described := w.must(t, append([]string{"describe", "execution/orders/0/2026-03-02T12:00:00.02Z"}, flags...)...)
 		require.Contains(t, described, "Outcome:      success\n")
