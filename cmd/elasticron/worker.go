@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -118,6 +119,9 @@ func (r *workerRun) file() (worker.File, error) {
 	if r.jobs != "" {
 		dir, err := filepath.Abs(r.jobs)
 		if err != nil {
+			return worker.File{}, err
+		}
+		if err := isFolder(dir); err != nil {
 			return worker.File{}, err
 		}
 		file.Jobs.Directory = dir
@@ -253,6 +257,20 @@ func (r *workerRun) openEmbedded(ctx context.Context, dir, address string, log *
 		return nil, nil, errors.Join(err, server.Close())
 	}
 	return reg, func(ctx context.Context) error { return errors.Join(leave(ctx, reg), server.Close()) }, nil
+}
+
+// isFolder refuses a folder of jobs that a person has named and that is none. That of a file may come later, as a mount does.
+func isFolder(dir string) error {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return misuse("--jobs: there is no folder %s: make it and put files of jobs there, or name another one", dir)
+	case err != nil:
+		return fmt.Errorf("--jobs: %w", err)
+	case !info.IsDir():
+		return misuse("--jobs: %s is no folder: want the one in which the files of jobs are", dir)
+	}
+	return nil
 }
 
 // loggerOf returns a logger as the file has it.

@@ -221,6 +221,8 @@ func TestWrongUsesOfTheWorker(t *testing.T) {
 		"no such file":                                     {"--config", dir + "/none.yaml"},
 		`script.commands "bin" is not allowed`:             {"--commands", "bin", "-n", "shop"},
 		"there is no context":                              {"--commands", "*", "-n", "shop"},
+		"there is no folder " + dir + "/none: make it":     {"--jobs", dir + "/none", "--commands", "*", "-n", "shop"},
+		dir + "/bad.yaml is no folder: want the one":       {"--jobs", dir + "/bad.yaml", "--commands", "*", "-n", "shop"},
 	} {
 		program := newProgram()
 		program.env = func(string) string { return dir + "/none" }
