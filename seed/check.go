@@ -3,6 +3,7 @@ package seed
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -24,10 +25,19 @@ func check(path, value string) (job, stored string, err error) {
 		if value != "" {
 			err = &jobtree.ValueError{Path: path, Value: value, Reason: "must be empty"}
 		}
+	case isSetting(path):
+		err = fmt.Errorf("%s is a setting, and settings belong under config, as <job>/config has them", path)
 	default:
 		err = fmt.Errorf("%s is none of <job>/config, <job>/servers/<ip> and <job>/sharding/<item>/disabled; other nodes belong to running instances", path)
 	}
 	return name.Job, stored, err
+}
+
+// isSetting tells whether somebody has written a setting beside the config of a job, or with no job at all.
+func isSetting(path string) bool {
+	job, below, within := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	name, _, _ := strings.Cut(below, "/")
+	return jobtree.IsMember(name) || !within && jobtree.IsMember(job)
 }
 
 // checkConfig returns the text of a config as this version stores it.

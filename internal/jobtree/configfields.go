@@ -121,6 +121,12 @@ func memberNamed(name string) (*configField, bool) {
 	return nil, false
 }
 
+// IsMember tells whether a config has a member of a name.
+func IsMember(name string) bool {
+	_, known := memberNamed(name)
+	return known
+}
+
 // TextMember tells whether a member of a config is a text of any form, and not a number, a time, a word or settings.
 func TextMember(name string) bool {
 	f, known := memberNamed(name)
