@@ -253,7 +253,7 @@ func setItem(w *world, item int, disable bool) (decision, error) {
 		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableItem, itemTarget(item)))
 	}
 	if item < 0 || item >= job.MaxShardingTotalCount || item >= max(w.total(), w.state.Config.Value.ShardingTotalCount) && (disable || !is) {
-		return decision{}, refuse(CauseUnknownTarget, "", "the job has the items 0 to %d", w.total()-1)
+		return decision{}, refuse(CauseUnknownTarget, "", "the job has %s", itemRange(w.total()))
 	}
 	d := decision{
 		compare: []registry.Condition{w.asRead(path)},

@@ -55,6 +55,29 @@ func TestItemsThatThereAreNot(t *testing.T) {
 	require.NoError(t, errOf(g.op.EnableItem(t.Context(), theJob, 7, silent())), "what is left of a surplus item may go")
 }
 
+// One item is not told of as several, nor as a range.
+func TestASingleItemInWords(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.do(registry.Put(nodes.ItemDisabled(2), ""))
+	r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())
+	require.NoError(t, err)
+	require.Contains(t, r.Warnings, "item 2 is disabled, and does not run")
+	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{3}, Replace: true}, silent())
+	require.NoError(t, err)
+	require.Regexp(t, `^trigger \d+, for which items 0-1,3 have not run yet$`, r.Changes[0].Before)
+	require.Equal(t, "item 3", r.Changes[0].After)
+	require.Equal(t, "items 3", r.Target, "by which whoever asks again is known, also by older versions")
+	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Replace: true}, silent())
+	require.NoError(t, err)
+	require.Regexp(t, `^trigger \d+, for which item 3 has not run yet$`, r.Changes[0].Before)
+
+	const another = "single"
+	g.do(registry.Put(jobtree.For(another).Config(), g.text(func(c *job.Config) { c.Name, c.ShardingTotalCount = another, 1 })))
+	refusal := g.refused(operate.CauseUnknownTarget, errOf(g.op.DisableItem(t.Context(), another, 1, silent())))
+	require.Contains(t, refusal.Error(), "the job has item 0")
+}
+
 func TestAJobIsDisabledAndEnabled(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)

@@ -129,7 +129,7 @@ func TestOperationsOfElasticJob3(t *testing.T) {
 			before: []registry.Write{set(nodes.ItemRunning(2), first)},
 			do:     func(g *ground) (operate.Result, error) { return g.op.ShutDown(g.Context(), theJob, first, silent()) },
 			want:   map[string]string{nodes.Instance(first): "-"},
-			warns:  "items 2 run there with failover on",
+			warns:  "item 2 runs there with failover on: it is run again",
 		},
 		"reshard": {
 			do:   func(g *ground) (operate.Result, error) { return g.op.Reshard(g.Context(), theJob, silent()) },

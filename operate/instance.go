@@ -61,7 +61,9 @@ func shutDown(w *world, instance string) (decision, error) {
 		d.warn("the Java process stops the job at once, and goes on otherwise")
 	}
 	if again := w.runAgainWithout(i); len(again) > 0 {
-		d.warn(fmt.Sprintf("items %s run there with failover on: they are run again elsewhere while they go on, as ElasticJob 3.x takes this for a crash; to prevent that, stop the process", listed(again)))
+		d.warn(fmt.Sprintf("%s there with failover on: %s, as ElasticJob 3.x takes this for a crash; to prevent that, stop the process",
+			items(len(again), listed(again))+one(len(again), " runs", " run"),
+			one(len(again), "it is run again elsewhere while it goes on", "they are run again elsewhere while they go on")))
 	}
 	if cfg := w.state.Config; cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled {
 		others := slices.DeleteFunc(w.enabled(nil), func(id string) bool { return id == instance })

@@ -167,6 +167,9 @@ func (p Plan) String() string { return name(p.Verb, p.Job, p.Target) }
 func name(verb Verb, job, target string) string {
 	text := string(verb)
 	last := text[strings.LastIndexByte(text, ' ')+1:]
+	if number, is := strings.CutPrefix(target, "items "); is && !strings.ContainsAny(number, ",- ") { // as a trigger of one is written down
+		target = "item " + number
+	}
 	switch {
 	case strings.HasPrefix(target, last+" "): // "disable item" and "item 3"
 		text = strings.TrimSuffix(text, last) + target

@@ -13,6 +13,7 @@ func TestOperationsHaveNames(t *testing.T) {
 	for want, plan := range map[string]operate.Plan{
 		`trigger "orders"`:                           {Verb: operate.VerbTrigger, Job: theJob},
 		`trigger items 0-3 of "orders"`:              {Verb: operate.VerbTrigger, Job: theJob, Target: "items 0-3"},
+		`trigger item 0 of "orders"`:                 {Verb: operate.VerbTrigger, Job: theJob, Target: "items 0"},
 		`disable job "orders"`:                       {Verb: operate.VerbDisableJob, Job: theJob},
 		`enable item 3 of "orders"`:                  {Verb: operate.VerbEnableItem, Job: theJob, Target: "item 3"},
 		`disable server 10.0.0.1`:                    {Verb: operate.VerbDisableServer, Target: "server 10.0.0.1"},

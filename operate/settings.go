@@ -389,7 +389,7 @@ func create(w *world, text string, marks Marks) (decision, error) {
 	}
 	d.write = append(d.write, registry.Put(w.tree.Config(), text))
 	if found := w.disabledBefore(marks); found != "" {
-		d.plan.Notes = append(d.plan.Notes, found+" are disabled by what somebody left who did not get to create the job")
+		d.plan.Notes = append(d.plan.Notes, found+" disabled by what somebody left who did not get to create the job")
 	}
 	d.plan.Changes = []Change{{What: "job", Before: "none", After: fmt.Sprintf("%s, %s, cron %q", cfg.ClassName(), itemCount(cfg.ShardingTotalCount), cfg.Cron)}}
 	d.plan.Next = next(cfg, w.now, 5)
@@ -402,10 +402,10 @@ func create(w *world, text string, marks Marks) (decision, error) {
 }
 
 // disabledBefore names the servers and items of a job that does not exist yet that are disabled, but for those of which the
-// marks tell; empty if there are none.
+// marks tell, and says "is" or "are"; empty if there are none.
 func (w *world) disabledBefore(marks Marks) string {
 	var servers []string
-	var items []int
+	var numbers []int
 	for _, s := range w.state.Servers {
 		if _, told := marks.Servers[s.IP]; s.Disabled && !told {
 			servers = append(servers, s.IP)
@@ -413,15 +413,18 @@ func (w *world) disabledBefore(marks Marks) string {
 	}
 	for n := range w.state.Items() {
 		if w.state.Disabled(n) && !slices.Contains(marks.Items, n) {
-			items = append(items, n)
+			numbers = append(numbers, n)
 		}
 	}
 	var found []string
 	if servers != nil {
-		found = append(found, "servers "+listed(servers))
+		found = append(found, one(len(servers), "server ", "servers ")+listed(servers))
 	}
-	if items != nil {
-		found = append(found, "items "+listed(items))
+	if numbers != nil {
+		found = append(found, items(len(numbers), listed(numbers)))
 	}
-	return strings.Join(found, " and ")
+	if found == nil {
+		return ""
+	}
+	return strings.Join(found, " and ") + one(len(servers)+len(numbers), " is", " are")
 }

@@ -216,7 +216,7 @@ func TestAJobIsCreatedWithMarks(t *testing.T) {
 			opts.DryRun = dry
 			r, err := g.op.CreateMarked(t.Context(), theJob, g.text(daily1), marks, opts)
 			require.NoError(t, err)
-			require.Equal(t, []string{"servers 10.0.0.8 and items 2 are disabled by what somebody left who did not get to create the job"}, r.Notes)
+			require.Equal(t, []string{"server 10.0.0.8 and item 2 are disabled by what somebody left who did not get to create the job"}, r.Notes)
 			if dry {
 				continue
 			}

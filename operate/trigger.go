@@ -127,7 +127,8 @@ func trigger(w *world, t Trigger) (decision, error) {
 	}
 	was := "nothing"
 	if len(request.Pending) > 0 {
-		was = fmt.Sprintf("trigger %d, for which items %s have not run yet", w.state.Triggered().Revision, itemList(request.Pending))
+		was = fmt.Sprintf("trigger %d, for which %s %s not run yet", w.state.Triggered().Revision,
+			items(len(request.Pending), itemList(request.Pending)), one(len(request.Pending), "has", "have"))
 	}
 	d := decision{
 		compare: request.Compare, write: request.Writes, more: request.More,
@@ -135,7 +136,7 @@ func trigger(w *world, t Trigger) (decision, error) {
 	}
 	if len(t.Items) == 0 {
 		if disabled := byhand.Disabled(w.state); len(disabled) > 0 {
-			d.warn(fmt.Sprintf("items %s are disabled, and do not run", itemList(disabled)))
+			d.warn(fmt.Sprintf("%s %s not run", items(len(disabled), itemList(disabled)), one(len(disabled), "is disabled, and does", "are disabled, and do")))
 		}
 	}
 	if !w.state.Config.Value.Monitored() {
@@ -190,7 +191,7 @@ func (w *world) refusedTrigger(t Trigger, err error) error {
 func (t Trigger) describe() string {
 	text := "all items"
 	if len(t.Items) > 0 {
-		text = "items " + itemList(t.Items)
+		text = items(len(t.Items), itemList(t.Items))
 	}
 	if !t.Fire.IsZero() {
 		text += ", fire " + t.Fire.UTC().Format(time.RFC3339Nano)
@@ -343,6 +344,9 @@ func itemCount(n int) string { return fmt.Sprintf("%d %s", n, one(n, "item", "it
 
 // itemRange names all items of a job.
 func itemRange(total int) string {
+	if total <= 0 { // what cannot be read has none
+		return "no items"
+	}
 	return one(total, "item 0", fmt.Sprintf("items 0 to %d", total-1))
 }
 
