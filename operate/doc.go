@@ -29,7 +29,8 @@
 //
 // Every operation is written down in the same transaction, in the job's node "operated": who, when, how, why,
 // and what the settings were before. [Operator.Operations] reads it back. The node holds the last 16 operations,
-// at most 16 KiB; a log that is to last is up to the logger of [WithLogger], which gets every operation.
+// at most 16 KiB, where those of one file that is applied count as one; a log that is to last is up to the logger of
+// [WithLogger], which gets every operation.
 //
 // The id of an operation makes it idempotent: an operation whose id ([Options.ID]) is found there was done
 // already, and is not done twice. So after an answer that was lost, ask again soon, before sixteen others have been

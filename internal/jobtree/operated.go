@@ -13,7 +13,7 @@ import (
 
 // What the node of a job's operations holds at most.
 const (
-	MaxOperations   = 16
+	MaxOperations   = 16       // of which each counts with all its parts
 	MaxOperatedText = 16 << 10 // bytes
 )
 
@@ -130,7 +130,9 @@ func (o Operated) Moved() Operated {
 }
 
 // With returns what is to be written after one more operation. It drops the oldest ones that are too many or
-// too long. A text before that has no room even without them is not kept, and costs none of them its place.
+// too long. A text before that has no room even without them is not kept, and costs none of them its place. Parts of one
+// operation that follow each other count as one: else a file with many disabled items pushes out the change of settings with
+// which it began, and so what it may be rolled back to.
 func (o Operated) With(op Operation) Operated {
 	alone := o
 	alone.Operations = []Operation{op}
@@ -138,13 +140,32 @@ func (o Operated) With(op Operation) Operated {
 		op.Before, op.Cut = "", true
 	}
 	o.Operations = append(slices.Clone(o.Operations), op)
-	if extra := len(o.Operations) - MaxOperations; extra > 0 {
-		o.Operations = o.Operations[extra:]
+	wholes := 0
+	for i := len(o.Operations) - 1; i >= 0; i-- {
+		if i+1 == len(o.Operations) || wholeOf(o.Operations[i].ID) != wholeOf(o.Operations[i+1].ID) {
+			wholes++
+		}
+		if wholes > MaxOperations {
+			o.Operations = o.Operations[i+1:]
+			break
+		}
 	}
 	for len(o.Operations) > 1 && len(EncodeOperated(o)) > MaxOperatedText {
 		o.Operations = o.Operations[1:]
 	}
 	return o // what is unknown is kept, however long
+}
+
+// PartID is the id of a part of an operation that is made of several: the whole's with a number.
+func PartID(whole string, number int) string { return fmt.Sprintf("%s-%d", whole, number) }
+
+// wholeOf returns the id of the operation of which an operation may be a part, or its own. Ids that people number themselves
+// look the same; then more is kept than has to be.
+func wholeOf(id string) string {
+	if i := strings.LastIndexByte(id, '-'); i > 0 && i+1 < len(id) && strings.Trim(id[i+1:], "0123456789") == "" {
+		return id[:i]
+	}
+	return id
 }
 
 // EncodeOperated returns the text of the operated node.

@@ -73,6 +73,32 @@ func TestTheOldestOperationsGoFirst(t *testing.T) {
 	})
 }
 
+// Parts of one operation count as one, as far as there is room.
+func TestPartsOfAnOperationCountAsOne(t *testing.T) {
+	t.Parallel()
+	var o jobtree.Operated
+	with := func(id string) { o = o.With(jobtree.Operation{ID: id, Target: strings.Repeat("x", 100)}) }
+	for i := range jobtree.MaxOperations {
+		with(fmt.Sprintf("%c", 'A'+i))
+	}
+	with("FILE")
+	for i := range 40 {
+		with(jobtree.PartID("FILE", i))
+	}
+	require.Len(t, o.Operations, jobtree.MaxOperations+40)
+	require.Equal(t, "B", o.Operations[0].ID)
+	for i := range jobtree.MaxOperations - 1 {
+		with(fmt.Sprintf("%c", 'a'+i))
+	}
+	require.Equal(t, "FILE", o.Operations[0].ID)
+	with("-1") // which is part of nothing
+	require.Len(t, o.Operations, jobtree.MaxOperations)
+	for i := range 1_000 {
+		with(jobtree.PartID("LONG", i))
+	}
+	require.LessOrEqual(t, len(jobtree.EncodeOperated(o)), jobtree.MaxOperatedText)
+}
+
 func TestATextThatIsTooLongIsNotKept(t *testing.T) {
 	t.Parallel()
 	o := jobtree.Operated{Removing: "AB"}.With(jobtree.Operation{ID: "1", Before: strings.Repeat("x", jobtree.MaxOperatedText)})

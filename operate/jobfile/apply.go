@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -232,7 +233,7 @@ func withID(opts operate.Options, number int) operate.Options {
 		return opts
 	}
 	const longest = 64
-	id := fmt.Sprintf("%s-%d", opts.ID, number)
+	id := jobtree.PartID(opts.ID, number)
 	if len(id) > longest {
 		sum := sha256.Sum256([]byte(id))
 		id = hex.EncodeToString(sum[:longest/2])

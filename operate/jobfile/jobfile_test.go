@@ -332,6 +332,31 @@ func TestAFileThatWasCutShort(t *testing.T) {
 	}
 }
 
+// However many items a file disables, the settings that it has replaced can be rolled back.
+func TestAFileOfManyMarksIsOneOperation(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	op, err := operate.New(reg, operate.By("anna", "test"))
+	require.NoError(t, err)
+	const before = `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":30}`
+	_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/config", before)}})
+	require.NoError(t, err)
+	stored, err := reg.Get(t.Context(), "/orders/config")
+	require.NoError(t, err)
+	job := jobfile.Job{Name: "orders", Config: strings.Replace(before, "@daily", "@hourly", 1)}
+	for n := range 30 {
+		job.Items = append(job.Items, n)
+	}
+	_, err = jobfile.Apply(t.Context(), jobfile.Direct{Operator: op, Store: reg}, stored, job, operate.Options{ID: "FILE"})
+	require.NoError(t, err)
+	operations, err := op.Operations(t.Context(), "orders")
+	require.NoError(t, err)
+	require.Len(t, operations, 31)
+	_, err = op.RollBack(t.Context(), "orders", "FILE", operate.Options{})
+	require.NoError(t, err)
+}
+
 // A job with more marks than one transaction takes is cut short before any of them. Whoever asks again completes it, and nobody
 // has seen the job before.
 func TestAJobOfManyMarksThatWasCutShort(t *testing.T) {
