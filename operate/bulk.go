@@ -73,13 +73,13 @@ func (e *SomeFailedError) Error() string {
 		}
 	}
 	var parts []string
-	tell := func(of []JobResult, what string) {
+	count := func(of []JobResult, what string) {
 		if len(of) > 0 {
 			parts = append(parts, fmt.Sprintf("%d of %d jobs %s, the first being %q: %s", len(of), len(e.Results), what, of[0].Job, of[0].Err))
 		}
 	}
-	tell(failed, "failed")
-	tell(late, "could not be confirmed yet")
+	count(failed, "failed")
+	count(late, "could not be confirmed yet")
 	return strings.Join(parts, "; ")
 }
 
