@@ -63,7 +63,7 @@ func (b *behind) show(s registry.Snapshot) {
 		b.timer.Stop()
 		b.timer = nil
 	}
-	b.feed.Replace(s)
+	b.feed.Replace(s, nil)
 }
 
 // advance shows what somebody waits for as soon as the other view does.
