@@ -1,6 +1,9 @@
 package actor
 
-import "sync"
+import (
+	"runtime"
+	"sync"
+)
 
 // Mailbox makes a runner an actor: messages are carried out one after the other, on a goroutine that
 // exists only while there are any, so an idle job costs none.
@@ -113,6 +116,7 @@ func (m *Mailbox) Closed() bool {
 }
 
 func (m *Mailbox) work() {
+	makeRoom()
 	for quiet := false; ; quiet = m.lull != nil && m.Of.Quiet() {
 		batch := m.take(quiet)
 		if batch == nil {
@@ -135,6 +139,15 @@ func (m *Mailbox) work() {
 			m.Of.After()
 		}
 	}
+}
+
+// makeRoom gives a new goroutine at once the stack that a decision needs, which is up to 8 KiB. Else the runtime doubles
+// the 2 KiB of it twice in the midst of one and copies them frame by frame: a fifth of the time that mailboxes work in a burst.
+//
+//go:noinline
+func makeRoom() {
+	var room [6 << 10]byte
+	runtime.KeepAlive(&room)
 }
 
 // take returns all messages, or nil when the goroutine is to end. quiet tells whether the lull may keep notes then.

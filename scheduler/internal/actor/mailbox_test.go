@@ -171,3 +171,26 @@ func TestManySenders(t *testing.T) {
 		require.Equal(t, each, next[sender])
 	}
 }
+
+// What a batch costs that needs as much stack as a decision does, on a goroutine of its own.
+func BenchmarkDeepBatch(b *testing.B) {
+	var working sync.WaitGroup
+	box := Mailbox{Of: Plain(working.Go)}
+	b.ReportAllocs()
+	for b.Loop() {
+		box.Post(func() { deep(40) })
+		working.Wait()
+	}
+}
+
+// deep calls itself with a frame of some 128 bytes each time.
+func deep(n int) (sum int) {
+	var frame [12]int
+	for i := range frame {
+		frame[i] = n * i
+	}
+	if n > 0 {
+		sum = deep(n - 1)
+	}
+	return sum + frame[n%len(frame)]
+}
