@@ -133,6 +133,7 @@ func TestARegularRunOfJavaIsNoRerun(t *testing.T) {
 		"of what ran in Java": func(c *cluster, j *java, _ *instance) {
 			second := c.javaJoins(secondJavaID)
 			j.reshard(2, secondJavaID, javaID)
+			sleepUntil(10 * time.Second)
 			second.begin(0)
 			sleepUntil(12 * time.Second)
 			second.vanish()

@@ -155,6 +155,56 @@ func TestAnItemThatComesFromJava(t *testing.T) {
 	})
 }
 
+// What a Java instance ran between two of ours is not run again by the second, although it is not in the record.
+func TestAnItemThatCameFromJavaGoesOn(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.javaLeads(javasOwn(1))
+		c.startShared("a", nil, sharedJob(1))
+		c.startShared("b", nil, sharedJob(1))
+		j.reshard(0, fullID("a"))
+		sleepUntil(6 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on a"}, c.shown())
+		j.reshard(1, javaID)
+		sleepUntil(11 * time.Second) // Java has run for second 10
+		j.reshard(1, fullID("a"))
+		c.startShared("c", nil, sharedJob(1)) // which does not know who had the item before
+		sleepUntil(12 * time.Second)
+		j.reshard(1, fullID("b"))
+		sleepUntil(13 * time.Second)
+		j.reshard(1, fullID("c"))
+		sleepUntil(14 * time.Second)
+		require.Empty(t, c.shown())
+		sleepUntil(16 * time.Second)
+		require.Equal(t, []string{"item 0 fire 15s scheduled on c"}, c.shown())
+	})
+}
+
+// Java instances that waited for a resharding in the round of a fire run the items that they have got then. One that comes to
+// an instance of ours later, before the next fire, has run.
+func TestWhatJavaRanAfterItWaitedIsNotRunAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.javaLeads(javasOwn(2))
+		c.startShared("a", nil, sharedJob(2))
+		j.reshard(0, javaID, javaID)
+		sleepUntil(9 * time.Second)
+		j.ask()
+		sleepUntil(11 * time.Second)
+		j.reshard(2, fullID("a"), javaID)
+		sleepUntil(12 * time.Second)
+		require.Equal(t, []string{"item 0 fire 10s scheduled on a"}, c.shown())
+		j.begin(1)
+		j.end(1)
+		j.leaveAndAsk()
+		j.reshard(2, fullID("a"), fullID("a"))
+		sleepUntil(14 * time.Second)
+		require.Empty(t, c.shown())
+		sleepUntil(16 * time.Second)
+		require.ElementsMatch(t, []string{"item 0 fire 15s scheduled on a", "item 1 fire 15s scheduled on a"}, c.shown())
+	})
+}
+
 // A leader of ours never keeps Java waiting: the request is answered at once, and an item that runs is
 // moved when it has ended.
 func TestAReshardingLeavesRunningItemsWhereTheyAre(t *testing.T) {
@@ -284,7 +334,7 @@ func TestAJavaInstanceCrashes(t *testing.T) {
 		j.vanish()
 		sleepUntil(14 * time.Second)
 		reruns := c.reruns()
-		require.Equal(t, []string{"item 0 fire 10s failover on a"}, reruns)
+		require.Equal(t, []string{"item 0 fire 5s failover on a"}, reruns, "the fire before it began, and not before its session was over")
 	})
 }
 

@@ -9,12 +9,7 @@ import (
 // Before implements [peers.Watcher]: it notes what a step of the view takes away and the state will not know any
 // more.
 func (s *java) Before(v room.View, step registry.Step) {
-	for _, change := range step.Changes {
-		name, ok := jobtree.Parse(change.Path())
-		if ok && name.Kind == jobtree.KindItemInstance && change.Old.Value != "" && change.Old.Value != change.New.Value {
-			s.former[name.Item] = change.Old.Value
-		}
-	}
+	s.noteOwners(v, step)
 	s.noteRuns(v, step)
 	s.noteOnce(step)
 	s.lookForCrashes(v, step)
@@ -33,7 +28,7 @@ func (s *java) After(v room.View, t jobtree.Touched) (plan bool) {
 }
 
 // Ticked implements [peers.Watcher].
-func (s *java) Ticked(v room.View) { s.blocked = v.State.JavaReshards() }
+func (s *java) Ticked(v room.View) { s.tick(v) }
 
 // LookAgain implements [peers.Watcher].
 func (s *java) LookAgain() {

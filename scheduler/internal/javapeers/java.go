@@ -77,18 +77,17 @@ func (d Dialect) StateOf(job string, s registry.Snapshot) *jobtree.State {
 // New implements [peers.Dialect].
 func (d Dialect) New(ports peers.Ports) peers.Peers {
 	return &java{
-		ports: ports, of: d.Of, former: make(map[int]string),
+		ports: ports, of: d.Of, past: past{former: make(map[int]string), unsure: make(map[int]registry.Revision)},
 		strangers: strangers{is: func(i jobtree.Instance) bool { return i.Layout != d.Of }, err: func(i jobtree.Instance) error { return errOther(i.ID, i.Layout) }},
 	}
 }
 
 // java is what is known of the Java instances of one job.
 type java struct {
-	ports   peers.Ports
-	of      jobtree.Layout // which Java instances they are
-	held    bool           // items wait for the end of their executions to be moved
-	former  map[int]string // owners of items before their present ones
-	blocked bool           // a Java leader was resharding at the last tick: no Java instance began anything
+	ports peers.Ports
+	of    jobtree.Layout // which Java instances they are
+	held  bool           // items wait for the end of their executions to be moved
+	past
 	departure
 	losses
 	runs

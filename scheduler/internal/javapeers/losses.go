@@ -45,7 +45,7 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 			continue // one of ours: the record tells
 		}
 		s.noteLoss(run.item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
-			Instance: run.instance, Session: run.mark.Session, Token: run.mark.Created, Fire: lastFire(v),
+			Instance: run.instance, Session: run.mark.Session, Token: run.mark.Created, Fire: s.lastFire(v, run.item),
 		}})
 	}
 }
@@ -87,10 +87,14 @@ func (s *java) noteDeaths(v room.View, step registry.Step) {
 	}
 }
 
-// lastFire returns the last fire, for which an execution may stand that was lost just now.
-func lastFire(v room.View) time.Time {
-	now := v.Clock.Now()
-	return cronexpr.Last(v.Rules.Schedule, now.Add(-366*24*time.Hour), now)
+// lastFire returns the fire for which an execution of a Java instance may stand that was lost: the last one before it was seen
+// to begin, whose clock may be ahead, or before now if that was not seen.
+func (s *java) lastFire(v room.View, item int) time.Time {
+	began := s.lastBegin(item)
+	if began.IsZero() {
+		began = v.Clock.Now()
+	}
+	return cronexpr.Last(v.Rules.Schedule, began.Add(-366*24*time.Hour), began.Add(beforeFire))
 }
 
 func (s *java) noteLoss(item int, l loss) {
@@ -121,7 +125,7 @@ func (s *java) noteRemains(v room.View) {
 		}
 		run := failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}
 		if s.died[item] == it.Remains.Created {
-			run.Fire = lastFire(v)
+			run.Fire = s.lastFire(v, item)
 		}
 		s.noteLoss(item, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
 		s.ports.Wake(confirmLoss)
@@ -138,7 +142,7 @@ func (s *java) noteWish(v room.View, it jobtree.Item) {
 	seen := s.lastRun(it.Number)
 	run.Instance = cmp.Or(seen, v.State.Owner(it.Number), unknownInstance)
 	if seen != "" {
-		run.Fire = lastFire(v)
+		run.Fire = s.lastFire(v, it.Number)
 	}
 	s.noteLoss(it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
 	s.ports.Wake(confirmLoss)
@@ -159,7 +163,7 @@ func (s *java) noteClaimant(v room.View, it jobtree.Item) {
 	}
 	run := failover.Foreign{Instance: claimant, Token: it.Claimed.Created, Claim: it.Claimed.Revision}
 	if s.lastRun(it.Number) != "" {
-		run.Fire = lastFire(v)
+		run.Fire = s.lastFire(v, it.Number)
 	}
 	s.noteLoss(it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
 	s.ports.Wake(confirmLoss)

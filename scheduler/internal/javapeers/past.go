@@ -1,19 +1,67 @@
 package javapeers
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// PastKnown implements [peers.Executors]: the former owner wrote the item's record, or nobody ran it for the
-// newest tick, because a Java leader was resharding then, and every Java instance waited for that.
-func (s *java) PastKnown(node jobtree.Item) bool {
-	owner := s.former[node.Number]
-	last := node.Record.Value.Current
-	return s.blocked || owner != "" && last != nil && last.Instance == owner
+// past is what was seen of the owners that items had.
+type past struct {
+	begun  bool                      // a state was seen
+	former map[int]string            // owners of items before their present ones
+	unsure map[int]registry.Revision // up to when an item may have run in Java instances since its record was written
+	// blocked tells that a resharding was asked for under a Java leader, or under way, at the last tick, and still is. No Java
+	// instance began anything for it: they wait until that is over, and then run the items that they have got.
+	blocked bool
+	waited  map[int]struct{} // items that such a resharding gave to instances of ours
+}
+
+// tick takes in that a fire has come.
+func (s *past) tick(v room.View) { s.blocked, s.waited = v.State.JavaReshards(), nil }
+
+// noteOwners notes which items a step gives to others. The state is the one before it.
+func (s *past) noteOwners(v room.View, step registry.Step) {
+	s.blocked = s.blocked && (v.State.JavaReshards() || v.State.Necessary != 0)
+	for _, change := range step.Changes {
+		name, ok := jobtree.Parse(change.Path())
+		if !ok || name.Kind != jobtree.KindItemInstance {
+			continue
+		}
+		n, was, is := name.Item, change.Old.Value, change.New.Value
+		if was != "" && was != is {
+			s.former[n] = was
+		}
+		if !s.begun || jobtree.JavaInstance(is) {
+			s.unsure[n] = change.New.Revision
+		}
+		switch {
+		case !s.blocked || is == "":
+		case jobtree.JavaInstance(is):
+			delete(s.waited, n)
+		default:
+			if s.waited == nil {
+				s.waited = make(map[int]struct{})
+			}
+			s.waited[n] = struct{}{}
+		}
+	}
+	s.begun = true
+}
+
+// PastKnown implements [peers.Executors]: the former owner wrote the item's record, and no Java instance has had the item
+// since; or nobody ran it for the newest tick, because every Java instance waited for the resharding by which it came.
+func (s *past) PastKnown(node jobtree.Item) bool {
+	if _, waited := s.waited[node.Number]; waited {
+		return true
+	}
+	owner, last := s.former[node.Number], node.Record.Value.Current
+	return owner != "" && last != nil && last.Instance == owner &&
+		cmp.Or(registry.Revision(last.Token), node.Record.Revision) > s.unsure[node.Number]
 }
 
 // Unnamed implements [peers.Executors]: a note of Java's says that an item missed fires and not which.

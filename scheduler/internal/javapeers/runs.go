@@ -61,6 +61,13 @@ func (r *runs) lastRun(item int) string {
 	return r.ran[item].Instance
 }
 
+// lastBegin returns when the last execution of an item in a Java instance was seen to begin; zero if none was.
+func (r *runs) lastBegin(item int) time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ran[item].LastBegin
+}
+
 // javas tells whether a mark is of an execution in a Java instance: it is empty, or names one in ElasticJob 3.x.
 func (s *java) javas(mark registry.Node) bool {
 	if s.of == jobtree.ElasticJob3 {
