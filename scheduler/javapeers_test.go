@@ -205,6 +205,48 @@ func TestWhatJavaRanAfterItWaitedIsNotRunAgain(t *testing.T) {
 	})
 }
 
+// The fire in whose round Java instances wait for a resharding is theirs, of the items that it gives to them. What was missed before
+// is noted for them, if each fire is to be made up.
+func TestAFireThatJavaWaitsForIsNotNotedAsMissed(t *testing.T) {
+	t.Parallel()
+	all := sharedJob(2)
+	all.Misfire = job.MisfireAll
+	for name, test := range map[string]struct {
+		cfg   job.Config
+		last  time.Duration // the fire in whose round they wait
+		noted []time.Time
+	}{
+		"one fire": {sharedJob(2), 10 * time.Second, nil},
+		"two fires, of which the newest stands for both": {sharedJob(2), 15 * time.Second, nil},
+		"two fires": {all, 15 * time.Second, []time.Time{bubbleStart.Add(10 * time.Second)}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				j := c.javaLeads(asAssigned(test.cfg))
+				c.startShared("a", nil, test.cfg)
+				j.reshard(0, fullID("a"), fullID("a"))
+				sleepUntil(9 * time.Second)
+				j.ask()
+				sleepUntil(test.last + 500*time.Millisecond)
+				j.beginAssigning()
+				j.do(registry.Delete(orders.ItemInstance(0)))
+				sleepUntil(test.last + time.Second)
+				_, err := j.registry.Get(t.Context(), orders.ItemMisfire(0))
+				require.ErrorIs(t, err, registry.ErrNotFound, "nobody knows yet who gets the item")
+				j.do(registry.Delete(orders.ItemInstance(1)))
+				j.do(registry.Delete(orders.Necessary()), registry.Delete(orders.Processing()),
+					registry.Put(orders.ItemInstance(0), javaID), registry.Put(orders.ItemInstance(1), javaID))
+				sleepUntil(test.last + 2*time.Second)
+				for item := range 2 {
+					require.Equal(t, test.noted, c.state().Item(item).Misfire.Value.Fires, "item %d", item)
+				}
+				require.Len(t, c.take(), 2, "of second 5")
+			})
+		})
+	}
+}
+
 // A leader of ours never keeps Java waiting: the request is answered at once, and an item that runs is
 // moved when it has ended.
 func TestAReshardingLeavesRunningItemsWhereTheyAre(t *testing.T) {

@@ -18,7 +18,7 @@ type past struct {
 	// blocked tells that a resharding was asked for under a Java leader, or under way, at the last tick, and still is. No Java
 	// instance began anything for it: they wait until that is over, and then run the items that they have got.
 	blocked bool
-	waited  map[int]struct{} // items that such a resharding gave to instances of ours
+	waited  map[int]bool // items that such a resharding gave to others: to an instance of ours; false is to a Java instance
 }
 
 // tick takes in that a fire has come.
@@ -39,15 +39,11 @@ func (s *past) noteOwners(v room.View, step registry.Step) {
 		if !s.begun || jobtree.JavaInstance(is) {
 			s.unsure[n] = change.New.Revision
 		}
-		switch {
-		case !s.blocked || is == "":
-		case jobtree.JavaInstance(is):
-			delete(s.waited, n)
-		default:
+		if s.blocked && is != "" {
 			if s.waited == nil {
-				s.waited = make(map[int]struct{})
+				s.waited = make(map[int]bool)
 			}
-			s.waited[n] = struct{}{}
+			s.waited[n] = !jobtree.JavaInstance(is)
 		}
 	}
 	s.begun = true
@@ -56,12 +52,19 @@ func (s *past) noteOwners(v room.View, step registry.Step) {
 // PastKnown implements [peers.Executors]: the former owner wrote the item's record, and no Java instance has had the item
 // since; or nobody ran it for the newest tick, because every Java instance waited for the resharding by which it came.
 func (s *past) PastKnown(node jobtree.Item) bool {
-	if _, waited := s.waited[node.Number]; waited {
+	if s.waited[node.Number] {
 		return true
 	}
 	owner, last := s.former[node.Number], node.Record.Value.Current
 	return owner != "" && last != nil && last.Instance == owner &&
 		cmp.Or(registry.Revision(last.Token), node.Record.Revision) > s.unsure[node.Number]
+}
+
+// Successor implements [peers.Executors]: while a Java leader assigns items they have no owners. The Java instances that waited
+// for that run what they have got for the fire in whose round they waited.
+func (s *past) Successor(v room.View, item int) (unsettled, runsNewest bool) {
+	ours, waited := s.waited[item]
+	return v.State.JavaAssigns() && v.State.Owner(item) == "", waited && !ours
 }
 
 // Unnamed implements [peers.Executors]: a note of Java's says that an item missed fires and not which.

@@ -24,7 +24,7 @@ const mostTries = 3
 func (f *Fires) Release(v room.View, n int, it *Item) {
 	it.Settled()
 	switch {
-	case n >= v.State.Total():
+	case v.State.Surplus(n):
 		it.Due = it.Due.DropSurplus()
 	case !f.records:
 		it.Due = it.Due.DropUnrecorded()
@@ -50,16 +50,16 @@ type Leftover interface {
 
 // Decide proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
 // nothing may begin here; and what was missed of items of others. left tells that this instance has left.
-func (f *Fires) Decide(v room.View, others peers.Traits, items Leftover, left bool) room.Batch {
+func (f *Fires) Decide(v room.View, others peers.Executors, traits peers.Traits, items Leftover, left bool) room.Batch {
 	if !v.State.Config.Exists() { // the job was removed: nothing is made again
 		f.GiveUp()
 		return nil
 	}
-	return append(f.parted(v, items), f.vouched(v, others, left)...)
+	return append(f.parted(v, others, items), f.vouched(v, traits, left)...)
 }
 
-// parted proposes to note what is due of items that are not to run here.
-func (f *Fires) parted(v room.View, items Leftover) (batch room.Batch) {
+// parted proposes to note what is due of items that are not to run here, once it is settled who gets them.
+func (f *Fires) parted(v room.View, others peers.Executors, items Leftover) (batch room.Batch) {
 	if len(f.parting) == 0 { // as a rule, and this is asked after every change
 		return nil
 	}
@@ -68,6 +68,13 @@ func (f *Fires) parted(v room.View, items Leftover) (batch room.Batch) {
 		if !ok {
 			delete(f.parting, n)
 			continue
+		}
+		unsettled, runsNewest := others.Successor(v, n)
+		if unsettled && !v.Leaving {
+			continue
+		}
+		if runsNewest {
+			due = due.Without(f.last.fire)
 		}
 		batch = append(batch, f.note(v, n, due, func() {
 			delete(f.parting, n)

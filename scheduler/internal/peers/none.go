@@ -104,6 +104,9 @@ func (None) TakenOff(room.View, jobtree.Item) bool { return false }
 // PastKnown implements [Executors].
 func (None) PastKnown(jobtree.Item) bool { return true }
 
+// Successor implements [Executors].
+func (None) Successor(room.View, int) (unsettled, runsNewest bool) { return false, false }
+
 // Unnamed implements [Executors].
 func (None) Unnamed(room.View, jobtree.Item) []time.Time { return nil }
 

@@ -37,6 +37,17 @@ func (d Due) After(fire time.Time) Due {
 	return d
 }
 
+// Without returns what is due beside a fire.
+func (d Due) Without(fire time.Time) Due {
+	if i := slices.IndexFunc(d.Missed, fire.Equal); i >= 0 {
+		d.Missed = slices.Delete(slices.Clone(d.Missed), i, i+1)
+	}
+	if d.OnTime.Equal(fire) {
+		d.OnTime = time.Time{}
+	}
+	return d
+}
+
 // Newest returns the newest fire that is due; zero if there is none.
 func (d Due) Newest() time.Time {
 	if d.OnTime.IsZero() && len(d.Missed) > 0 {
