@@ -214,11 +214,14 @@ func TestAFireThatJavaWaitsForIsNotNotedAsMissed(t *testing.T) {
 	for name, test := range map[string]struct {
 		cfg   job.Config
 		last  time.Duration // the fire in whose round they wait
+		to    string        // who gets the items
 		noted []time.Time
 	}{
-		"one fire": {sharedJob(2), 10 * time.Second, nil},
-		"two fires, of which the newest stands for both": {sharedJob(2), 15 * time.Second, nil},
-		"two fires": {all, 15 * time.Second, []time.Time{bubbleStart.Add(10 * time.Second)}},
+		"one fire": {sharedJob(2), 10 * time.Second, javaID, nil},
+		"two fires, of which the newest stands for both": {sharedJob(2), 15 * time.Second, javaID, nil},
+		"two fires":                            {all, 15 * time.Second, javaID, []time.Time{bubbleStart.Add(10 * time.Second)}},
+		"to an instance that came after it":    {sharedJob(2), 10 * time.Second, secondJavaID, []time.Time{bubbleStart.Add(10 * time.Second)}},
+		"to an instance that ran when it came": {sharedJob(2), 10 * time.Second, lastJavaID, []time.Time{bubbleStart.Add(10 * time.Second)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -227,8 +230,12 @@ func TestAFireThatJavaWaitsForIsNotNotedAsMissed(t *testing.T) {
 				c.startShared("a", nil, test.cfg)
 				j.reshard(0, fullID("a"), fullID("a"))
 				sleepUntil(9 * time.Second)
-				j.ask()
+				busy := c.javaJoins(lastJavaID)
+				busy.begin(2)
+				sleepUntil(test.last + 300*time.Millisecond)
+				c.javaJoins(secondJavaID)
 				sleepUntil(test.last + 500*time.Millisecond)
+				busy.end(2)
 				j.beginAssigning()
 				j.do(registry.Delete(orders.ItemInstance(0)))
 				sleepUntil(test.last + time.Second)
@@ -236,7 +243,7 @@ func TestAFireThatJavaWaitsForIsNotNotedAsMissed(t *testing.T) {
 				require.ErrorIs(t, err, registry.ErrNotFound, "nobody knows yet who gets the item")
 				j.do(registry.Delete(orders.ItemInstance(1)))
 				j.do(registry.Delete(orders.Necessary()), registry.Delete(orders.Processing()),
-					registry.Put(orders.ItemInstance(0), javaID), registry.Put(orders.ItemInstance(1), javaID))
+					registry.Put(orders.ItemInstance(0), test.to), registry.Put(orders.ItemInstance(1), test.to))
 				sleepUntil(test.last + 2*time.Second)
 				for item := range 2 {
 					require.Equal(t, test.noted, c.state().Item(item).Misfire.Value.Fires, "item %d", item)

@@ -12,6 +12,7 @@ import "github.com/elasticron/elasticron/registry"
 type removals struct {
 	by    map[string]removal
 	first map[registry.SessionID]string // the first ephemeral znode of each session
+	below map[string]int                // how many such znodes of a parent are gone: of several, it tells of the last one alone
 }
 
 // removal is how the znode went that views show.
@@ -28,6 +29,12 @@ func (r *removals) note(path string, was znode, at registry.Revision) (parents [
 	}
 	r.add(path, removal{at: at, created: registry.Revision(was.stat.Czxid)})
 	session := was.owner()
+	if session != 0 {
+		if r.below == nil {
+			r.below = make(map[string]int)
+		}
+		r.below[parentOf(path)]++
+	}
 	first, more := r.first[session]
 	switch {
 	case session == 0:
@@ -67,7 +74,8 @@ func (r *removals) add(path string, gone removal) {
 // of returns the transaction that removed a znode, or one that stands for it; 0 if there is none. The znodes are those of the copy.
 func (r *removals) of(path string, nodes map[string]znode) registry.Revision {
 	gone := r.by[path]
-	if last := registry.Revision(nodes[parentOf(path)].stat.Pzxid); gone.asked && last > gone.created {
+	parent := parentOf(path)
+	if last := registry.Revision(nodes[parent].stat.Pzxid); gone.asked && last > gone.created && r.below[parent] < 2 {
 		return last
 	}
 	return gone.at

@@ -14,15 +14,37 @@ import (
 type past struct {
 	begun  bool                      // a state was seen
 	former map[int]string            // owners of items before their present ones
-	unsure map[int]registry.Revision // up to when an item may have run in Java instances since its record was written
+	unsure map[int]registry.Revision // up to when an item was a Java instance's, or nobody here knows whose it was
 	// blocked tells that a resharding was asked for under a Java leader, or under way, at the last tick, and still is. No Java
 	// instance began anything for it: they wait until that is over, and then run the items that they have got.
 	blocked bool
-	waited  map[int]bool // items that such a resharding gave to others: to an instance of ours; false is to a Java instance
+	ticked  registry.Revision // of the state at that tick
+	busy    map[string]bool   // Java instances that ran something then
+	theirs  map[int]bool      // the items that they ran
+	waited  map[int]bool      // items that such a resharding gave to others: to an instance of ours; false is to a Java instance
 }
 
 // tick takes in that a fire has come.
-func (s *past) tick(v room.View) { s.blocked, s.waited = v.State.JavaReshards(), nil }
+func (s *java) tick(v room.View) {
+	s.blocked, s.waited = v.State.JavaReshards(), nil
+	if !s.blocked {
+		return
+	}
+	s.ticked, s.busy, s.theirs = v.Applied, make(map[string]bool), make(map[int]bool)
+	for item := range v.State.Items() {
+		m := v.State.Item(item).Running
+		mark := registry.Node{Value: m.Value, Session: m.Session, Created: m.Created, Revision: m.Revision}
+		if s.javas(mark) {
+			s.theirs[item], s.busy[s.runnerOf(v, mark, item)] = true, true
+		}
+	}
+}
+
+// waits tells whether a Java instance waited in the round of the last tick: it was there, and ran nothing.
+func (s *past) waits(v room.View, instance string) bool {
+	created := v.State.Instance(instance).Created
+	return created != 0 && created <= s.ticked && !s.busy[instance]
+}
 
 // noteOwners notes which items a step gives to others. The state is the one before it.
 func (s *past) noteOwners(v room.View, step registry.Step) {
@@ -36,17 +58,27 @@ func (s *past) noteOwners(v room.View, step registry.Step) {
 		if was != "" && was != is {
 			s.former[n] = was
 		}
-		if !s.begun || jobtree.JavaInstance(is) {
-			s.unsure[n] = change.New.Revision
+		if !s.begun || jobtree.JavaInstance(is) || jobtree.JavaInstance(was) {
+			s.unsure[n] = cmp.Or(change.New.Revision, step.Snapshot.Revision())
 		}
-		if s.blocked && is != "" {
-			if s.waited == nil {
-				s.waited = make(map[int]bool)
-			}
-			s.waited[n] = !jobtree.JavaInstance(is)
+		if is != "" {
+			s.noteSuccessor(v, n, is)
 		}
 	}
 	s.begun = true
+}
+
+// noteSuccessor notes to whom the resharding for which Java instances wait gives an item.
+func (s *past) noteSuccessor(v room.View, item int, instance string) {
+	ours := !jobtree.JavaInstance(instance)
+	if !s.blocked || ours && s.theirs[item] || !ours && !s.waits(v, instance) {
+		delete(s.waited, item)
+		return
+	}
+	if s.waited == nil {
+		s.waited = make(map[int]bool)
+	}
+	s.waited[item] = ours
 }
 
 // PastKnown implements [peers.Executors]: the former owner wrote the item's record, and no Java instance has had the item
@@ -64,7 +96,8 @@ func (s *past) PastKnown(node jobtree.Item) bool {
 // for that run what they have got for the fire in whose round they waited.
 func (s *past) Successor(v room.View, item int) (unsettled, runsNewest bool) {
 	ours, waited := s.waited[item]
-	return v.State.JavaAssigns() && v.State.Owner(item) == "", waited && !ours
+	unsettled = v.State.Owner(item) == "" && (v.State.JavaAssigns() || s.blocked && v.State.Necessary != 0)
+	return unsettled, waited && !ours
 }
 
 // Unnamed implements [peers.Executors]: a note of Java's says that an item missed fires and not which.

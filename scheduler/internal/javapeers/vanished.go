@@ -36,16 +36,16 @@ func (o *vanished) take(step registry.Step) []execution {
 		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindInstance {
 			instances[change.Old.Session], names[change.Old.Session] = change, name.Key
 		}
-		if change.Removed > step.Snapshot.Revision() {
-			o.rest = append(o.rest, change)
-		}
 	}
 	var found []execution
 	for _, change := range gone {
 		name, ok := jobtree.Parse(change.Path())
 		instance, left := instances[change.Old.Session]
-		if ok && name.Kind == jobtree.KindItemRunning && left && together(change, instance) {
+		switch {
+		case ok && name.Kind == jobtree.KindItemRunning && left && together(change, instance):
 			found = append(found, execution{item: name.Item, instance: names[change.Old.Session], mark: change.Old})
+		case change.Removed > step.Snapshot.Revision():
+			o.rest = append(o.rest, change)
 		}
 	}
 	return found
