@@ -107,7 +107,8 @@ func beInstance(set settings) error {
 		return err
 	}
 	i := &instance{every: set.Every, items: set.Items, seen: make(map[item]bool)}
-	i.scheduler, err = scheduler.New(reg, scheduler.WithInstanceID(set.ID), scheduler.WithObserver(i), scheduler.WithLogger(log))
+	i.scheduler, err = scheduler.New(reg, scheduler.WithInstanceID(set.ID), scheduler.WithObserver(i), scheduler.WithLogger(log),
+		scheduler.WithStopTimeout(stopTimeout))
 	if err != nil {
 		return err
 	}
@@ -167,6 +168,10 @@ func (i *instance) want(ctx context.Context, jobs int) error {
 	}
 	return adds.Wait()
 }
+
+// stopTimeout is for what is due of tens of thousands of items, which a stop notes, over a slow line and on a slow machine. What
+// a stop takes is not what is measured here.
+const stopTimeout = 2 * time.Minute
 
 // Observe implements [scheduler.Observer].
 func (i *instance) Observe(event scheduler.Event) {
