@@ -39,3 +39,22 @@ func TestItemsChangeSidesBetweenFires(t *testing.T) {
 		require.Equal(t, map[string]int{fullID("a"): 1, javaID: 1}, c.owners(), "at once, as no fire is near")
 	})
 }
+
+// A Java instance asks for its items some time after a fire. An item that moves from one to another meanwhile runs in both, or in
+// neither.
+func TestItemsMoveBetweenJavaInstancesBetweenFires(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, sharedJob(2))
+		c.javaJoins(secondJavaID)
+		sleepUntil(3 * time.Second)
+		owners := func() []string { return []string{c.state().Owner(0), c.state().Owner(1)} }
+		require.Equal(t, []string{secondJavaID, fullID("a")}, owners())
+		sleepUntil(5050 * time.Millisecond)
+		c.javaJoins(javaID)
+		time.Sleep(100 * time.Millisecond)
+		require.Equal(t, []string{secondJavaID, fullID("a")}, owners())
+		time.Sleep(2 * time.Second)
+		require.Equal(t, []string{javaID, secondJavaID}, owners())
+	})
+}

@@ -254,6 +254,47 @@ func TestAFireThatJavaWaitsForIsNotNotedAsMissed(t *testing.T) {
 	}
 }
 
+// A fire that comes while an item runs here and Java instances wait for that is theirs, if they get the item when it has ended.
+// Nothing is noted for it with the end of the execution; what came before is.
+func TestAFireThatComesWhileJavaWaitsForARunIsNotNotedWithItsEnd(t *testing.T) {
+	t.Parallel()
+	all := sharedJob(1)
+	all.Misfire = job.MisfireAll
+	for name, test := range map[string]struct {
+		cfg   job.Config
+		lasts time.Duration // the run of second 5
+		asked time.Duration // when Java is asked for the resharding
+		to    string        // who gets the item
+		noted []time.Time
+		shown []string // of ours, later
+	}{
+		"to one that waits":         {cfg: sharedJob(1), lasts: 7 * time.Second, asked: 9 * time.Second, to: javaID},
+		"to one that came after it": {sharedJob(1), 7 * time.Second, 9 * time.Second, secondJavaID, []time.Time{bubbleStart.Add(10 * time.Second)}, nil},
+		"to us":                     {cfg: sharedJob(1), lasts: 7 * time.Second, asked: 9 * time.Second, to: fullID("a"), shown: []string{"item 0 fire 10s scheduled on a"}},
+		"asked after the fire":      {sharedJob(1), 7 * time.Second, 11 * time.Second, javaID, []time.Time{bubbleStart.Add(10 * time.Second)}, nil},
+		"two fires":                 {all, 12 * time.Second, 9 * time.Second, javaID, []time.Time{bubbleStart.Add(10 * time.Second)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				j := c.javaLeads(asAssigned(test.cfg))
+				c.startShared("a", slowOnce(test.lasts), test.cfg)
+				j.reshard(0, fullID("a"))
+				sleepUntil(test.asked)
+				j.ask()
+				sleepUntil(11500 * time.Millisecond)
+				c.javaJoins(secondJavaID)
+				sleepUntil(5*time.Second + test.lasts + 100*time.Millisecond)
+				require.Len(t, c.take(), 1)
+				j.reshard(1, test.to)
+				sleepUntil(5*time.Second + test.lasts + time.Second)
+				require.Equal(t, test.noted, c.state().Item(0).Misfire.Value.Fires)
+				require.Equal(t, test.shown, c.shown())
+			})
+		})
+	}
+}
+
 // A leader of ours never keeps Java waiting: the request is answered at once, and an item that runs is
 // moved when it has ended.
 func TestAReshardingLeavesRunningItemsWhereTheyAre(t *testing.T) {

@@ -91,7 +91,7 @@ type java struct {
 	departure
 	losses
 	runs
-	sideChanges
+	nearFires
 	abandoned
 	urging
 	lastCron

@@ -9,28 +9,27 @@ import (
 )
 
 const (
-	// afterFire is how long after a fire an item that changes sides waits. Java instances fire by clocks of
+	// afterFire is how long after a fire an item that comes from Java or goes there waits. Java instances fire by clocks of
 	// their own and ask for their items then, and leave no record of what they ran for.
 	afterFire = 2 * time.Second
 	// beforeFire is the same before a fire, for clocks that are ahead.
 	beforeFire = 200 * time.Millisecond
 )
 
-// sideChanges hold moves between an instance of ours and a Java instance back around a fire: in that moment
-// both would run it, or neither.
-type sideChanges struct {
+// nearFires hold moves from and to Java instances back around a fire: in that moment both would run it, or neither.
+type nearFires struct {
 	movesAt time.Time // when moves that were held back may be made; zero = none was
 }
 
 // HoldBackMoves implements [peers.Leaders].
 func (s *java) HoldBackMoves(v room.View) func(from, to string) bool {
-	s.sideChanges = sideChanges{}
+	s.nearFires = nearFires{}
 	wait := aroundFire(v.Rules.Schedule, v.Clock.Now())
 	if wait <= 0 {
 		return nil
 	}
 	return func(from, to string) bool {
-		if v.State.Instance(from).Created == 0 || jobtree.JavaInstance(from) == jobtree.JavaInstance(to) {
+		if v.State.Instance(from).Created == 0 || !jobtree.JavaInstance(from) && !jobtree.JavaInstance(to) {
 			return false
 		}
 		s.movesAt = time.Now().Add(wait)
@@ -47,7 +46,7 @@ func (s *java) MovesDue() bool {
 		s.ports.Wake(wait)
 		return false
 	}
-	s.sideChanges = sideChanges{}
+	s.nearFires = nearFires{}
 	return true
 }
 

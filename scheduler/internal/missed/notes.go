@@ -69,12 +69,9 @@ func (f *Fires) parted(v room.View, others peers.Executors, items Leftover) (bat
 			delete(f.parting, n)
 			continue
 		}
-		unsettled, runsNewest := others.Successor(v, n)
-		if unsettled && !v.Leaving {
+		due, settled := f.left(v, others, n, due)
+		if !settled {
 			continue
-		}
-		if runsNewest {
-			due = due.Without(f.last.fire)
 		}
 		batch = append(batch, f.note(v, n, due, func() {
 			delete(f.parting, n)
@@ -82,6 +79,23 @@ func (f *Fires) parted(v room.View, others peers.Executors, items Leftover) (bat
 		})...)
 	}
 	return batch
+}
+
+// left returns what of the due fires of an item is to be noted: all that whoever gets the item does not run without being told.
+// While it is not settled who does, it is what came before the newest.
+func (f *Fires) left(v room.View, others peers.Executors, item int, due policy.Due) (_ policy.Due, settled bool) {
+	unsettled, runsNewest := others.Successor(v, item)
+	unsettled = unsettled && !v.Leaving
+	if unsettled || runsNewest {
+		due = due.Without(f.last.fire)
+	}
+	return due, !unsettled
+}
+
+// NoteAtEnd is Note with the end of an execution. What is not to be noted yet then, is noted when the item moves.
+func (f *Fires) NoteAtEnd(v room.View, others peers.Executors, item int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+	due, _ = f.left(v, others, item, due)
+	return f.Note(v, item, due, stored, ran)
 }
 
 // Exhausted tells that an instance that leaves has tried often enough.

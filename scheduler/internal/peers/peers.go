@@ -141,8 +141,8 @@ type Executors interface {
 	TakenOff(v room.View, node jobtree.Item) bool
 	// PastKnown tells whether it is known what an item ran for before it came here.
 	PastKnown(node jobtree.Item) bool
-	// Successor tells of an item that came off this instance whether it is not settled yet who gets it, and whether who has got
-	// it runs for the newest tick without being told.
+	// Successor tells of an item that came off this instance, or that nothing runs of here any more, whether it is not settled yet
+	// who gets it, and whether who has got it runs for the newest tick without being told.
 	Successor(v room.View, item int) (unsettled, runsNewest bool)
 	// Unnamed lists the fires that an item missed by a note that does not name them.
 	Unnamed(v room.View, node jobtree.Item) []time.Time

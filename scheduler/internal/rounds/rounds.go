@@ -89,7 +89,7 @@ func (w whole) Of(item int) *executions.Execution { return w.running(item) }
 
 // Missed implements [executions.Rounds].
 func (w whole) Missed(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-	return w.missed.Note(v, item, due, noted, ran)
+	return w.missed.NoteAtEnd(v, w.ports.Peers(), item, due, noted, ran)
 }
 
 // Closed implements [executions.Rounds].
