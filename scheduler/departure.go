@@ -93,20 +93,20 @@ func (d *departure) isGone() bool { return d.gone.Has() }
 // over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
 func (d *departure) over() { d.gone.Happen() }
 
-// mostNotes is how many notes a part has.
-const mostNotes = mostHandedOver / 2
-
-// partOf returns how many of so many notes are to be made now. Until the job is left its items may miss more fires, and so
-// have to be noted once more: there are as many parts as the notes need that there are at first, and what comes meanwhile
-// is made together, so that a leave comes to its end.
-func (f *farewell) partOf(notes int) int {
+// partOf returns how many of so many notes are to be made now, if a part has such a size. Until the job is left its items may
+// miss more fires, and so have to be noted once more: there are as many parts as the notes need that there are at first, and
+// what comes meanwhile is made together, so that a leave comes to its end.
+func (f *farewell) partOf(notes, size int) int {
 	if f.parts < 0 {
-		f.parts = notes / mostNotes
+		f.parts = notes / (firstHandedOver / 2)
+		if f.parts > 0 && size == probe {
+			f.parts++
+		}
 	}
 	if f.parts == 0 {
 		return notes
 	}
-	return min(notes, mostNotes)
+	return min(notes, size)
 }
 
 // parted notes that a part was committed. If nothing of it was done, the others are not held up by it again.

@@ -1,17 +1,31 @@
 package scheduler
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
 
-// mostHandedOver is how many transactions of jobs that are left may be under way at a time. It is as many as keep a
-// registry busy, and no more: a stop has thousands of them, in a deep overload tens of thousands, as most items have
-// missed fires to be noted. While a job waits for its turn it goes on to record the ends of what still runs, which would
-// otherwise stand behind all of that, and the stop timeout does not wait. Jobs that only a resharding, a wrong clock or
-// a lost view takes items from need no turn: their ends may wait, as the process goes on.
-const mostHandedOver = 512
+const (
+	// firstHandedOver is how many transactions of jobs that are left may be under way at a time, at first and at least: as many
+	// as keep a registry busy that is near. One that takes its time to answer needs more of them to be kept busy.
+	firstHandedOver = 512
+	mostHandedOver  = 8192
+	// probe is how many notes of a job that has many are made first: how long a few take says what an answer takes at best.
+	probe = 32
+	// queued is how many times what it takes at best an answer may take. Beyond that what is under way waits for other such, and
+	// more of it makes nothing faster.
+	queued = 2
+)
 
-// handovers lets jobs that are left tell the registry so, a few at a time. It is safe for concurrent use.
+// handovers lets jobs that are left tell the registry so, as many at a time as keep the registry busy, and no more: a stop has
+// thousands of transactions, in a deep overload tens of thousands, as most items have missed fires to be noted. While a job waits
+// for its turn it goes on to record the ends of what still runs, which would otherwise stand behind all of that, and the stop
+// timeout does not wait. Jobs that only a resharding, a wrong clock or a lost view takes items from need no turn: their ends may
+// wait, as the process goes on. It is safe for concurrent use.
 type handovers struct {
 	mu       sync.Mutex
+	grown    int             // how many more transactions than at first may be under way
+	best     time.Duration   // that an answer took; zero = there was none
 	underWay int             // transactions
 	waiting  []*handoverTurn // in the order in which they came, some of which have been withdrawn
 }
@@ -85,8 +99,36 @@ func (h *handovers) withdraw(t *handoverTurn) {
 	h.end(t)
 }
 
+// part returns how many notes a job that has many makes at a time.
+func (h *handovers) part() int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.best == 0 {
+		return probe
+	}
+	return h.window() / 2
+}
+
+// answered takes in how long the registry took to answer so many transactions of a turn.
+func (h *handovers) answered(size int, took time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.best == 0 || took < h.best {
+		h.best = took
+	}
+	switch {
+	case took > 2*queued*h.best:
+		h.grown = max(0, h.grown-size)
+	case took <= queued*h.best && (len(h.waiting) > 0 || size >= h.window()/2): // there is a use for more
+		h.grown = min(h.grown+size, mostHandedOver-firstHandedOver)
+	}
+}
+
+// window is how many transactions may be under way. The caller holds mu.
+func (h *handovers) window() int { return firstHandedOver + h.grown }
+
 // room tells whether so many transactions fit in. A job that has more than fit goes alone. The caller holds mu.
-func (h *handovers) room(size int) bool { return h.underWay == 0 || h.underWay+size <= mostHandedOver }
+func (h *handovers) room(size int) bool { return h.underWay == 0 || h.underWay+size <= h.window() }
 
 func (h *handovers) grant(t *handoverTurn) {
 	t.waits, t.has = false, true

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -17,13 +18,13 @@ func TestJobsHandOverInTurn(t *testing.T) {
 		}
 		return h.take(turns[name], size)
 	}
-	require.True(t, take("huge", 10*mostHandedOver), "alone, any job may")
+	require.True(t, take("huge", 10*firstHandedOver), "alone, any job may")
 	require.True(t, take("huge", 1), "it has its turn")
-	require.False(t, take("a", mostHandedOver-1))
+	require.False(t, take("a", firstHandedOver-1))
 	require.False(t, take("b", 1))
 	require.False(t, take("gone", 1))
 	require.False(t, take("c", 1))
-	require.False(t, take("a", mostHandedOver-1), "nobody waits twice")
+	require.False(t, take("a", firstHandedOver-1), "nobody waits twice")
 	require.True(t, h.waitsFor(turns["a"]))
 	h.withdraw(turns["gone"])
 	require.Empty(t, woken)
@@ -49,9 +50,44 @@ func TestALargeJobHandsOverInItsTurn(t *testing.T) {
 	var h handovers
 	first, large, small := &handoverTurn{}, &handoverTurn{wake: func() {}}, &handoverTurn{wake: func() {}}
 	require.True(t, h.take(first, 1))
-	require.False(t, h.take(large, mostHandedOver))
+	require.False(t, h.take(large, firstHandedOver))
 	require.False(t, h.take(small, 1))
 	h.giveBack(first)
 	require.True(t, large.has)
 	require.True(t, h.waitsFor(small))
+}
+
+// How much is under way follows from how long answers take: what a slow registry has not answered yet is no reason to wait.
+func TestMoreIsHandedOverAtOnceWhereAnswersTakeTime(t *testing.T) {
+	t.Parallel()
+	var h handovers
+	first, next := &handoverTurn{}, &handoverTurn{wake: func() {}}
+	require.Equal(t, probe, h.part())
+	h.answered(1, 100*time.Millisecond)
+	require.Equal(t, firstHandedOver/2, h.part(), "nobody waits")
+
+	require.True(t, h.take(first, firstHandedOver))
+	require.False(t, h.take(next, 300))
+	h.answered(300, 200*time.Millisecond)
+	require.Equal(t, (firstHandedOver+300)/2, h.part())
+	h.giveBack(first)
+	require.True(t, next.has)
+	require.True(t, h.take(first, firstHandedOver), "beside it")
+
+	h.answered(h.part(), 300*time.Millisecond)
+	require.Equal(t, (firstHandedOver+300)/2, h.part(), "they wait for each other: more would not be faster")
+	h.answered(200, 401*time.Millisecond)
+	require.Equal(t, (firstHandedOver+100)/2, h.part())
+	h.answered(200, 500*time.Millisecond)
+	require.Equal(t, firstHandedOver/2, h.part(), "never less than at first")
+
+	for range mostHandedOver / firstHandedOver {
+		h.answered(h.part(), 150*time.Millisecond)
+	}
+	require.Equal(t, mostHandedOver/2, h.part())
+	h.answered(1, 50*time.Millisecond)
+	h.answered(h.part(), 150*time.Millisecond)
+	require.Equal(t, mostHandedOver/2, h.part())
+	h.answered(h.part(), 201*time.Millisecond)
+	require.Equal(t, mostHandedOver/4, h.part(), "by the best answer")
 }

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"iter"
+	"time"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
@@ -27,14 +28,14 @@ func (r *runner) leave() {
 // between.
 func (r *runner) handOver(f *farewell) {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
-	part := notes[:f.partOf(len(notes))]
+	part := notes[:f.partOf(len(notes), r.s.handovers.part())]
 	leave, stays := r.proposeLeave()
 	if size := len(part) + len(leave); size > 0 && !r.s.handovers.take(&f.turn, size) {
 		return
 	}
 	defer r.s.handovers.giveBack(&f.turn)
 	before := r.rounds.ToNote()
-	r.commit(part)
+	r.handIn(part)
 	left := r.rounds.ToNote()
 	if len(part) < len(notes) {
 		f.parted(left < before)
@@ -75,7 +76,17 @@ func (r *runner) commitLeave(batch room.Batch, stays bool) {
 	case r.leads() && len(r.lost.Decide(r.look(), r.rounds.RunningHere)) == 0: // as in lead; else the next one looks
 		r.leadership.Bequeath(r.look(), &batch[0])
 	}
+	r.handIn(batch)
+}
+
+// handIn commits a part of what there is to tell, and takes in how long that takes.
+func (r *runner) handIn(batch room.Batch) {
+	if len(batch) == 0 {
+		return
+	}
+	began := time.Now()
 	r.commit(batch)
+	r.s.handovers.answered(len(batch), time.Since(began))
 }
 
 // proposeLeave proposes to leave, or to hand over all else if the instance stays; nothing if that was done.

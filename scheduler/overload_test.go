@@ -241,6 +241,33 @@ func TestWhatWaitsForItsTurnGoesWithItsItem(t *testing.T) {
 	})
 }
 
+// A registry that takes its time to answer has much of what an instance that stops tells under way at a time.
+func TestAStopOfManyJobsFarFromTheirRegistry(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const jobs, items, answer = 400, 10, 200 * time.Millisecond
+		var configs []job.Config
+		for n := range jobs {
+			configs = append(configs, job.Config{
+				Name: fmt.Sprintf("job-%d", n), Cron: "10-12 0 0 * * ?", ShardingTotalCount: items, Misfire: job.MisfireAll,
+			})
+		}
+		a := c.start("a", nil, configs...)
+		a.registry.SetLatency(answer / 2)
+		c.server.SetPace(2000, 0)
+		sleepUntil(12500 * time.Millisecond)
+		c.server.SetPace(0, 0)
+		began := time.Now()
+		a.stop(t)
+		require.Less(t, time.Since(began), 15*answer)
+		ran := len(c.take())
+		require.Less(t, ran, 3*jobs*items)
+		c.start("b", nil, configs...)
+		sleepUntil(40 * time.Second)
+		require.Equal(t, 3*jobs*items, ran+len(c.take()), "three fires of each item")
+	})
+}
+
 // Beyond capacity, the log has a line or two and not one a fire, the observer hears of it each second,
 // and health shows it, until it is over.
 func TestOverloadIsTold(t *testing.T) {
