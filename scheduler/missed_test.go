@@ -231,6 +231,46 @@ func TestFiresOfAnItemThatLostItsOwner(t *testing.T) {
 	}
 }
 
+// So it does to an owner that died and has started again under its id: the item was its own all the time, and what came
+// before the process started, it has not ticked.
+func TestFiresOfAnItemWhoseOwnerStartedAgain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		busy  time.Duration // with the fire of second 5
+		first bool          // it was the oldest instance
+		far   time.Duration // is the witness, one way: its note comes later than the owner
+	}{
+		"idle":                     {},
+		"running":                  {busy: 10 * time.Second},
+		"idle, and told late":      {far: 300 * time.Millisecond},
+		"idle, and was the oldest": {first: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := makeUpAll(1)
+				cfg.Failover = true
+				var a, witness *instance
+				if test.first {
+					a = c.onServer(1, "a", 0, slowOnce(test.busy), cfg)
+				}
+				witness = c.onServer(0, "witness", 0, nil, cfg)
+				if !test.first {
+					a = c.onServer(1, "a", 0, slowOnce(test.busy), cfg)
+				}
+				sleepUntil(5500 * time.Millisecond)
+				a.crash(t)
+				witness.registry.SetLatency(test.far)
+				sleepUntil(6500 * time.Millisecond) // its session lives, and until that ends it waits
+				c.onServer(1, "a", 0, nil, cfg)
+				sleepUntil(30500 * time.Millisecond)
+				requireEachFire(t, c.take(), 1, 1, 30)
+				require.Equal(t, map[string]int{"10.0.0.1@-@a": 1}, c.owners())
+			})
+		})
+	}
+}
+
 // So do the fires of so many items that a resharding is written in parts: the transaction that puts it into force names none
 // of them.
 func TestFiresOfManyItemsThatLostTheirOwner(t *testing.T) {

@@ -28,15 +28,17 @@ type Rounds interface {
 type Fires struct {
 	ports    room.Ports
 	rounds   Rounds
-	times    string           // the name of those by which what is due has come; empty = of none yet
-	disabled time.Time        // since when the job is seen to be, as far as its settings could be read; zero = it is not
-	records  bool             // the job keeps records of what ran for which fire; as it was before a pause
-	last     lastTick         // the newest fire that this process's clock ticked
-	witness  policy.Witness   // all that it ticked
-	vouching vouching         // what of it others need to know
-	formers  map[int]string   // who owned items that are given to this instance, until they are received
-	parting  map[int]struct{} // items that are not to run here, and whose due fires must be noted
-	tries    int              // how often a leaving instance could not note all that was missed
+	times    string            // the name of those by which what is due has come; empty = of none yet
+	disabled time.Time         // since when the job is seen to be, as far as its settings could be read; zero = it is not
+	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
+	last     lastTick          // the newest fire that this process's clock ticked
+	witness  policy.Witness    // all that it ticked
+	vouching vouching          // what of it others need to know
+	member   registry.Revision // creation of this instance as it was seen last
+	joined   time.Time         // when that was, by the monotonic clock
+	formers  map[int]string    // who owned items that are given to this instance, until they are received
+	parting  map[int]struct{}  // items that are not to run here, and whose due fires must be noted
+	tries    int               // how often a leaving instance could not note all that was missed
 }
 
 // lastTick is the newest fire that this process's clock ticked, and what was true then. An item that

@@ -14,7 +14,7 @@ import (
 type Item struct {
 	Due    policy.Due // fires that want to be run
 	seen   time.Time  // the newest fire that was considered for it
-	former string     // the instance that it came from and that may have to note what it missed; empty = none
+	former string     // the instance that it came from, for which somebody may have to note what it missed; empty = none
 	came   time.Time  // when it came from that one, by the monotonic clock
 }
 
@@ -63,6 +63,9 @@ func (f *Fires) Receive(v room.View, others peers.Executors, it *Item, node jobt
 	delete(f.formers, n)
 	if node.Disabled {
 		return
+	}
+	if former == "" && node.Record.Exists() {
+		former = v.Instance // had it in an earlier life: what came between the two, others have ticked
 	}
 	if former != "" && m.All && f.records {
 		it.former, it.came = former, time.Now()

@@ -177,6 +177,9 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 		return false
 	}
 	left := handoverWait - time.Since(it.came)
+	if f.joined.After(it.came) { // nobody tells anything to who is not there
+		left = handoverWait - time.Since(f.joined)
+	}
 	if left <= 0 || !mayBeTold(v, it) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
 		return false
 	}
@@ -190,6 +193,6 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 func mayBeTold(v room.View, it *Item) bool {
 	mine := v.State.Instance(v.Instance)
 	return slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
-		return i.ID == it.former || i.Created < mine.Created
+		return i.ID != mine.ID && (i.ID == it.former || i.Created < mine.Created)
 	})
 }

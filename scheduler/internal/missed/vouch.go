@@ -69,6 +69,9 @@ func (f *Fires) vouch(v room.View, n int) {
 
 // noteMembers notes which instances are new.
 func (f *Fires) noteMembers(v room.View) {
+	if mine := v.State.Instance(v.Instance).Created; mine != f.member {
+		f.member, f.joined = mine, time.Now()
+	}
 	o := &f.vouching
 	oldest, newest := registry.Revision(0), o.newest
 	for _, i := range v.State.Instances {
