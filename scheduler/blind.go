@@ -157,6 +157,7 @@ func (r *runner) views() []*registry.View {
 // decideBlind is decide without a view: ends are recorded, those of hooks, too, and when the patience is over, or the
 // scheduler stops, the job is left.
 func (r *runner) decideBlind() {
+	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()
 	leaves := r.departure.leaving || r.blind.expired

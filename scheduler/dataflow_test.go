@@ -128,6 +128,19 @@ func TestAStreamMakesRoom(t *testing.T) {
 		"the item is disabled": func(t *testing.T, c *cluster, _ *instance) {
 			put(t, c.server, "/orders/sharding/0/disabled", "")
 		},
+		"the job is disabled": func(_ *testing.T, c *cluster, _ *instance) {
+			cfg := flowOf(true)
+			cfg.Disabled = true
+			c.change(cfg)
+		},
+		"the only server is disabled": func(t *testing.T, c *cluster, _ *instance) {
+			put(t, c.server, orders.Server("10.0.0.1"), "DISABLED")
+		},
+		"the instance stops, and cannot follow the job": func(_ *testing.T, _ *cluster, a *instance) {
+			a.registry.Deny("/orders", false)
+			time.Sleep(100 * time.Millisecond)
+			a.cancel()
+		},
 		"the instance stops": func(_ *testing.T, _ *cluster, a *instance) { a.cancel() },
 		"the job is removed": func(t *testing.T, c *cluster, _ *instance) { remove(t, c.server, "/orders/config") },
 		"the code is told to stop": func(_ *testing.T, _ *cluster, a *instance) {
@@ -151,6 +164,32 @@ func TestAStreamMakesRoom(t *testing.T) {
 			})
 		})
 	}
+}
+
+// An instance that cannot follow its job for so long that it hands it over lets the stream go, too.
+func TestAStreamMakesRoomWithoutAView(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := flowOf(true)
+		cfg.ShardingTotalCount = 2
+		var ours, others counter
+		for id, n := range map[string]*counter{"a": &ours, "b": &others} {
+			*n = counter{end: 1_000_000, pause: 300 * time.Millisecond}
+			i := c.startCode(id, n.flow(), cfg)
+			if id == "a" {
+				defer i.registry.Allow()
+				time.AfterFunc(6*time.Minute+100*time.Millisecond, func() { i.registry.Deny("/orders", false) })
+				time.AfterFunc(8*time.Minute, i.registry.Allow)
+			}
+		}
+		sleepUntil(7 * time.Minute)
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners())
+		stopped := len(ours.done())
+		require.NotZero(t, stopped)
+		sleepUntil(9*time.Minute + 59*time.Second)
+		require.Len(t, ours.done(), stopped)
+		require.NotEmpty(t, others.done())
+	})
 }
 
 // A leader that waits until nothing runs, as Java's does, gets what it waits for.

@@ -157,6 +157,122 @@ func TestTheBoundIsRaisedWhileItemsWait(t *testing.T) {
 	})
 }
 
+// What waits for its turn and would be run by nobody if it were given back keeps its turn: a fire that policy does not make up, and
+// a run by hand, whose request may be answered.
+func TestWhatNobodyWouldMakeUpKeepsItsTurn(t *testing.T) {
+	t.Parallel()
+	skip := five(6, 1)
+	skip.Misfire = job.MisfireSkip
+	failover := skip
+	failover.Failover = true
+	byHand := yearly(6)
+	byHand.MaxConcurrentItems = 1
+	for name, test := range map[string]struct {
+		cfg   job.Config
+		first []string // that are there from the start
+		event func(c *cluster, a *instance, code job.Handler)
+	}{
+		"an instance joins":           {skip, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, skip) }},
+		"the instance stops":          {skip, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
+		"its session is lost":         {failover, []string{"a"}, func(_ *cluster, a *instance, _ job.Handler) { a.registry.Expire() }},
+		"the instance stops, by hand": {byHand, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
+		"an instance joins, by hand":  {byHand, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, byHand) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				w := crowd{takes: time.Second}
+				code := c.record("any", w.run)
+				var a *instance
+				for _, id := range test.first {
+					a = c.startCode(id, code, test.cfg)
+				}
+				sleepUntil(5 * time.Minute)
+				if test.cfg.Misfire != job.MisfireSkip {
+					require.NoError(t, errOf(ordersOf(t, a).Trigger(t.Context())))
+				}
+				sleepUntil(5*time.Minute + 500*time.Millisecond)
+				test.event(c, a, code)
+				sleepUntil(9 * time.Minute)
+				ran := make(map[int]bool)
+				for _, r := range c.take() {
+					ran[r.sc.Item] = true
+				}
+				require.Len(t, ran, 6)
+			})
+		})
+	}
+}
+
+// Items of a disabled job that have begun and wait for their turn are not called any more.
+func TestADisabledJobStartsNothingThatWaits(t *testing.T) {
+	t.Parallel()
+	for name, disable := range map[string]func(t *testing.T, c *cluster){
+		"the job": func(_ *testing.T, c *cluster) {
+			cfg := five(4, 1)
+			cfg.Disabled = true
+			c.change(cfg)
+		},
+		"its only server": func(t *testing.T, c *cluster) { put(t, c.server, orders.Server("10.0.0.1"), "DISABLED") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				w := crowd{takes: 10 * time.Second}
+				c.startCode("a", c.record("a", w.run), five(4, 1))
+				sleepUntil(5*time.Minute + time.Second)
+				disable(t, c)
+				sleepUntil(9 * time.Minute)
+				require.Equal(t, []string{"item 0 fire 5m0s scheduled on a"}, c.shown())
+			})
+		})
+	}
+}
+
+// What waits keeps its bound while its job pauses.
+func TestAPauseKeepsTheBound(t *testing.T) {
+	t.Parallel()
+	for name, pause := range map[string]func(t *testing.T, c *cluster){
+		"unusable": func(t *testing.T, c *cluster) { put(t, c.server, orders.Config(), "{broken") },
+		"removed":  func(t *testing.T, c *cluster) { remove(t, c.server, orders.Config()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				w := crowd{takes: 10 * time.Second}
+				cfg := yearly(5)
+				cfg.MaxConcurrentItems = 1
+				a := c.startCode("a", c.record("a", w.run), cfg)
+				sleepUntil(time.Minute)
+				require.NoError(t, errOf(ordersOf(t, a).Trigger(t.Context())))
+				sleepUntil(time.Minute + time.Second)
+				pause(t, c)
+				sleepUntil(5 * time.Minute)
+				require.EqualValues(t, 1, w.most.Load())
+				require.Len(t, c.take(), 5)
+			})
+		})
+	}
+}
+
+// An instance that cannot follow its job for so long that it hands it over gives back what waits.
+func TestWhatWaitsWithoutAViewIsGivenBack(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		w := crowd{takes: time.Minute}
+		a := c.startCode("a", c.record("a", w.run), five(4, 1))
+		sleepUntil(5*time.Minute + time.Second)
+		a.registry.Deny("/orders", false)
+		defer a.registry.Allow()
+		c.startCode("b", c.record("b", nil), five(4, 1))
+		sleepUntil(9 * time.Minute)
+		require.ElementsMatch(t, []string{
+			"item 0 fire 5m0s scheduled on a",
+			"item 1 fire 5m0s misfire on b", "item 2 fire 5m0s misfire on b", "item 3 fire 5m0s misfire on b",
+		}, c.shown())
+	})
+}
+
 // A name that Java instances wrote is no reason not to run the job.
 func TestAnExecutorThatIsNotKnown(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ func (r *runner) facts() room.Facts {
 	tokens, known := r.mending.Tokens()
 	return room.Facts{
 		Process: &r.s.process, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached,
-		Leaving: r.departure.leaving, Blind: r.blind != nil, Out: r.membership.Out(), Refuses: r.membership.Refuses(),
+		Leaving: r.departure.leaving, Blind: r.blind != nil, Lost: r.blind != nil && r.blind.expired, Out: r.membership.Out(), Refuses: r.membership.Refuses(),
 		LeftAt: r.membership.LeftAt(), Usable: r.settings.OK, Config: r.settings.Config, Rules: &r.settings.Rules,
 		Tokens: tokens, Known: known,
 	}

@@ -31,8 +31,8 @@ type Execution struct {
 	Limits  Limits
 	Handler job.ErrorHandler
 
+	Recalled bool          // if it is given back before its code is called, somebody runs it later
 	Wait     chan struct{} // until it is closed the code is not called; nil if it need not wait for other instances
-	Recalled bool          // if it is given back while it waits there, somebody runs it later
 	Forget   func()        // called when it has ended, however; nil = nobody wants to know
 
 	round    *openRound // that it began in; nil if it never started

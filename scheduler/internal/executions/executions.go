@@ -112,7 +112,7 @@ func New(ports Ports, rounds Rounds) *Executions { return &Executions{ports: por
 
 // Observe takes in what a step of the view has changed.
 func (x *Executions) Observe(t jobtree.Touched) {
-	x.yields.noted.Note(t.Items, t.Config || t.Epoch)
+	x.yields.noted.Note(t.Items, t.Config || t.Epoch || t.Servers)
 	x.unheld.Note(t.Items, false)
 }
 
@@ -122,6 +122,9 @@ func (x *Executions) Bound(most int) {
 	x.maxRunning = most
 	x.yields.noted.Note(nil, true)
 }
+
+// Pause has what must not run any more looked for, as nothing may begin.
+func (x *Executions) Pause() { x.yields.noted.Note(nil, true) }
 
 // Listening tells whether listeners are still told of rounds that are over.
 func (x *Executions) Listening() bool { return x.listening > 0 }

@@ -27,16 +27,24 @@ func (x *Executions) hasRoom() bool {
 	return x.maxRunning <= 0 || x.active < x.maxRunning
 }
 
-// StartWaiting starts what waits and may run, and gives up what may not run any more: then it never
-// was, and the fire is another instance's or a later session's.
+// StartWaiting starts what waits and may run, and gives up what may not run any more: then it never was, and the fire is
+// another instance's or a later session's. What nobody would run then keeps its turn, also while this instance leaves.
 func (x *Executions) StartWaiting(v room.View) {
 	w := &x.executor
+	if len(w.waiting) > 0 && (v.Leaving || v.Lost) {
+		w.waiting = slices.DeleteFunc(w.waiting, func(e *Execution) bool {
+			if e.Recalled {
+				x.giveBack(e)
+			}
+			return e.Recalled
+		})
+	}
 	for len(w.waiting) > 0 {
 		e := w.waiting[0]
 		switch {
-		case v.Leaving || e.Under.Work.Err() != nil:
+		case e.Under.Work.Err() != nil:
 			w.waiting = w.waiting[1:]
-			x.giveBack(e)
+			x.giveUp(e)
 		case e.Under.Connected() && x.hasRoom():
 			w.waiting = w.waiting[1:]
 			x.execute(e)
@@ -50,11 +58,11 @@ func (x *Executions) StartWaiting(v room.View) {
 	x.reportWaiting()
 }
 
-// giveBackMoved gives up an execution that waits here although its item belongs to another instance by
-// now, or to none. A run by hand stays: the request may be answered already where the item is.
+// giveBackMoved gives up an execution that waits here although its item is not to run any more, or belongs to another
+// instance by now, or to none, which runs it then. A run by hand stays: the request may be answered already where the item is.
 func (x *Executions) giveBackMoved(v room.View, e *Execution) {
 	i := slices.Index(x.executor.waiting, e)
-	if i < 0 || v.Usable && v.Owns(e.Item) && !v.State.Disabled(e.Item) || e.Context.Source == job.Manual {
+	if i < 0 || e.Context.Source == job.Manual || !stands(v, e) && (v.Owns(e.Item) || !e.Recalled) {
 		return
 	}
 	x.executor.waiting = slices.Delete(x.executor.waiting, i, i+1)
@@ -67,6 +75,16 @@ func (x *Executions) giveBack(e *Execution) {
 	e.Undo = true
 	x.Returned(e, x.ports.Now(), ErrNotStarted)
 	x.endsGather = false // before the instance leaves, whose successors need to see it
+}
+
+// giveUp ends an execution whose code was not called and must not be, as its session is over. One that nobody would run
+// then, but whose item is run again when it was interrupted, is.
+func (x *Executions) giveUp(e *Execution) {
+	if e.Recalled || !e.Monitored() || !e.Record.Current.Failover {
+		x.giveBack(e)
+		return
+	}
+	x.Returned(e, x.ports.Now(), ErrNotStarted)
 }
 
 func (x *Executions) reportWaiting() {

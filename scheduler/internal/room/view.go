@@ -24,6 +24,7 @@ type Facts struct {
 	Attached *Attachment       // nil while there is no session
 	Leaving  bool              // this instance hands over, and starts nothing
 	Blind    bool              // the view has ended, and the state is what it showed last
+	Lost     bool              // for so long that this instance hands over as if it left
 	Out      bool              // this instance stays out of the job because of its clock
 	Refuses  bool              // the job's policy does not let this process's clock run fires
 	LeftAt   time.Time         // when this instance was not registered any more because it left; zero = it has not left

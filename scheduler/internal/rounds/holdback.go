@@ -1,7 +1,6 @@
 package rounds
 
 import (
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
@@ -37,8 +36,6 @@ func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
 			Back: func() bool { return r.executions.GiveBack(e) },
 		})
 		if gate != nil {
-			// A request by hand may be answered already, and a fire that policy does not make up would be lost.
-			e.Recalled = e.Context.Source == job.Failover || e.Context.Source != job.Manual && v.Rules.On
 			e.Wait, e.Forget = gate.Open, func() { whole.Forget(gate) }
 			gates = append(gates, gate)
 		}

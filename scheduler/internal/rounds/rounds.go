@@ -142,10 +142,11 @@ func (r *Rounds) Stale() { r.stale, r.settledKnown = true, false }
 func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 	r.rouseAll()
 	r.settings, r.settledKnown = next, false
-	r.executions.Bound(next.MaxRunning)
 	if !next.OK {
+		r.executions.Pause() // what waits and goes on does so under the bound that it had
 		return
 	}
+	r.executions.Bound(next.MaxRunning)
 	r.missed.Adopt(v)
 	for _, it := range r.items {
 		it.Due.Missed = next.Rules.Keep(it.Due.Missed)
