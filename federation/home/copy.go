@@ -207,10 +207,11 @@ const firstCopy = 10 * time.Second
 // no other witness. Who takes the item up leaves out a noted fire that is still to come, and one that the item ran for.
 const takenUp = 10 * time.Second
 
-// findFires finds the newest fires that an item may have missed while the job stood, or may miss before it is taken up.
+// findFires finds the newest fires that an item may have missed while the job stood, or may miss before it is taken up. Of a job
+// without records nobody makes up what is noted, or takes out what has run: it would all run if executions were recorded one day.
 func (o *original) findFires(ctx context.Context, since, until time.Time) error {
 	schedule, err := o.cfg.Schedule()
-	if err != nil || o.cfg.Disabled || since.IsZero() || o.cfg.Misfire == job.MisfireSkip || cronexpr.IsTriggered(schedule) {
+	if err != nil || o.cfg.Disabled || o.cfg.Unmonitored || since.IsZero() || o.cfg.Misfire == job.MisfireSkip || cronexpr.IsTriggered(schedule) {
 		return nil
 	}
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {

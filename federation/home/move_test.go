@@ -451,6 +451,30 @@ func TestFiresWhileAJobMoves(t *testing.T) {
 	})
 }
 
+// Nobody makes up the fires of a job whose executions are not recorded, so they are not noted: they would run one day when they
+// were recorded, though they have run.
+func TestFiresOfAnUnmonitoredJobAreNotNoted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		noted := w.nodes("a")[orders.ItemMisfire(0)] // when they were recorded
+		unmonitored := declared
+		unmonitored.Unmonitored = true
+		text, err := jobtree.EncodeConfig(unmonitored)
+		require.NoError(t, err)
+		_, err = w.handles["a"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(orders.Config(), text)}})
+		require.NoError(t, err)
+		w.diesBefore("b")
+		time.Sleep(35 * time.Second)
+		moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
+		require.NoError(t, err)
+		require.True(t, moved.Resumed)
+		require.Equal(t, noted, w.nodes("b")[orders.ItemMisfire(0)])
+		require.NotContains(t, w.nodes("b"), orders.ItemMisfire(1))
+	})
+}
+
 // However long it takes to copy a job, of each item the fires are noted that come until it is taken up.
 func TestFiresWhileAJobIsCopiedSlowly(t *testing.T) {
 	t.Parallel()
