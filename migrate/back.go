@@ -122,6 +122,7 @@ func (m *mover) restore(s *scene) (deed, error) {
 	for n, record := range lost {
 		d.first = append(d.first, m.runAgain(s, n, record)...)
 	}
+	d.first = append(d.first, ranElsewhere(s.source, s.target, lost)...)
 	if start := s.target.tokens(s.source.state.Tokens().Value.Base); start != s.source.state.Tokens().Value {
 		step, _ := s.source.put(tree.Tokens(), jobtree.EncodeTokens(start))
 		d.last = append(d.last, step)
@@ -160,7 +161,7 @@ func (m *mover) runAgain(s *scene, item int, record string) []guarded.Step {
 	steps := []guarded.Step{waits}
 	for path := range s.source.nodes {
 		if name, ok := jobtree.Parse(path); ok && name.Kind == jobtree.KindItemRecord {
-			step, _ := s.source.put(tree.ItemRecord(item), record)
+			step, _ := s.source.put(tree.ItemRecord(item), s.source.lostElsewhere(item, record))
 			return append(steps, step)
 		}
 	}

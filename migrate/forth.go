@@ -317,7 +317,9 @@ func (m *mover) takeLost(s *scene, fromSource bool) (d deed, needed bool) {
 		if p.Lost == nil {
 			p.Lost = make(map[int]string)
 		}
-		p.Lost[n] = jobtree.EncodeRecord(jobtree.LostElsewhere(e, now))
+		lost := jobtree.LostElsewhere(e, now)
+		lost.LastFire = side.state.Item(n).Record.Value.LastFire
+		p.Lost[n] = jobtree.EncodeRecord(lost)
 		items = append(items, n)
 		for _, path := range []string{tree.ItemRunning(n), tree.ItemFailovering(n), tree.FailoverItem(n)} {
 			if side.nodes[path].Exists() {
@@ -339,6 +341,21 @@ func (m *mover) takeLost(s *scene, fromSource bool) (d deed, needed bool) {
 	return d, len(items) > 0
 }
 
+// lostElsewhere is the record of an item whose execution the other side has lost. What ran here before, for fires and by
+// hand, does not run again.
+func (o *original) lostElsewhere(item int, text string) string {
+	had := o.state.Item(item).Record
+	r, err := jobtree.DecodeRecord(registry.Node{Value: text})
+	if err != nil || !had.Exists() || had.Err != nil {
+		return text
+	}
+	if had.Value.LastFire.After(r.LastFire) {
+		r.LastFire = had.Value.LastFire
+	}
+	r.Trigger, r.Counts = had.Value.Trigger, had.Value.Counts
+	return jobtree.EncodeRecord(r)
+}
+
 // givenUp is the record of an item whose lost execution another registry runs again.
 func givenUp(it jobtree.Item, now time.Time) jobtree.Record {
 	r := it.Record.Value
@@ -349,6 +366,26 @@ func givenUp(it jobtree.Item, now time.Time) jobtree.Record {
 		r = up
 	}
 	return r
+}
+
+// ranElsewhere has the records of one side say which fires the other one has run since. A process that starts there later would
+// make these up, as far as MisfireWindow reaches back: the record is all that it knows. lost are items that get another one.
+func ranElsewhere(side, other *original, lost map[int]string) (steps []guarded.Step) {
+	tree, now := side.state.Tree(), time.Now()
+	for n := range min(side.state.Items(), other.state.Items()) {
+		it, ran := side.state.Item(n), other.state.Item(n).Record.Value.LastFire
+		r := it.Record.Value
+		if _, another := lost[n]; another || !it.Record.Exists() || it.Record.Err != nil || !ran.After(r.LastFire) {
+			continue
+		}
+		if r.State == jobtree.ItemRunning { // and nothing of it runs any more: its token would change with the node
+			r = givenUp(it, now)
+		}
+		r.LastFire = ran
+		step, _ := side.put(tree.ItemRecord(n), jobtree.EncodeRecord(r))
+		steps = append(steps, step)
+	}
+	return steps
 }
 
 // formerServers are the source's servers as they were before it was drained; nil is one without a node. A Java process
@@ -431,11 +468,12 @@ func (m *mover) start(s *scene) (deed, error) {
 	d.first, d.last = c.marks, c.config
 	for _, n := range slices.Sorted(maps.Keys(s.here.Lost)) {
 		if n < wanted.config.ShardingTotalCount {
-			record, _ := s.target.put(tree.ItemRecord(n), s.here.Lost[n])
+			record, _ := s.target.put(tree.ItemRecord(n), s.target.lostElsewhere(n, s.here.Lost[n]))
 			waits, _ := s.target.put(tree.FailoverItem(n), "")
 			d.first = append(d.first, record, waits)
 		}
 	}
+	d.first = append(d.first, ranElsewhere(s.target, s.source, s.here.Lost)...)
 	if !slices.ContainsFunc(d.last, func(step guarded.Step) bool { return step.Write.Path == tree.Config() }) {
 		put, _ := s.target.put(tree.Config(), text)
 		d.last = append(d.last, put)

@@ -75,7 +75,8 @@ func Move(ctx context.Context, source, target Side, opts MoveOptions) (MoveRepor
 
 // Return takes jobs back that [Move] has moved or begun to move: the target's job is disabled, what runs there is waited
 // for, and the source's job gets back the settings and servers that it had. Tokens of the source are then above those of
-// the target, for those who read them. The target keeps the job, disabled, and it can be moved again.
+// the target, for those who read them, and its records say which fires the target has run. The target keeps the job,
+// disabled, and it can be moved again.
 func Return(ctx context.Context, source, target Side, opts MoveOptions) (MoveReport, error) {
 	return eachJob(ctx, source, target, opts, (*mover).back)
 }

@@ -710,3 +710,102 @@ func TestMovesOfOneJobInARow(t *testing.T) {
 		})
 	}
 }
+
+// record returns what a registry has of an item's executions.
+func (w *world) record(reg *memory.Registry, item int) jobtree.Record {
+	w.Helper()
+	n, err := reg.Get(w.Context(), jobtree.For("orders").ItemRecord(item))
+	require.NoError(w, err)
+	r, err := jobtree.DecodeRecord(n)
+	require.NoError(w, err)
+	return r
+}
+
+// ran returns the record of an item that ran for a fire.
+func ran(fire time.Time, change func(*jobtree.Record)) string {
+	r := jobtree.Record{
+		State: jobtree.ItemIdle, LastFire: fire, Trigger: 3, Counts: jobtree.Counts{Success: 5},
+		Current: &jobtree.Execution{
+			Instance: "10.0.0.1@-@1", Session: 5, Source: job.Scheduled, Fire: fire, Token: 30, Begin: fire, End: fire, Outcome: jobtree.Success,
+		},
+	}
+	if change != nil {
+		change(&r)
+	}
+	return jobtree.EncodeRecord(r)
+}
+
+// A process that starts after the job has changed sides knows from the records alone which fires have run: it would make up
+// what the other side has run for, as far as the window reaches back.
+func TestRecordsTellWhatTheOtherSideHasRun(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		fire := func(minutes int) time.Time {
+			return time.Now().UTC().Truncate(time.Hour).Add(time.Duration(minutes) * time.Minute)
+		}
+		w.has(
+			w.source, "/orders/config", configOf(w, func(c *job.Config) { c.MisfireWindow = time.Hour }),
+			"/orders/sharding/0/record", ran(fire(5), nil), "/orders/sharding/1/record", ran(fire(5), nil), "/orders/sharding/2/record",
+			ran(fire(5), func(r *jobtree.Record) { // its instance died, and there is no failover
+				r.State, r.Before = jobtree.ItemRunning, &jobtree.Before{State: jobtree.ItemIdle}
+				r.Current.Token, r.Current.Outcome, r.Current.End = 0, "", time.Time{}
+			}),
+		)
+		require.True(w, w.goes(migrate.Move).Done)
+		require.NotContains(w, w.nodes(w.target), "/orders/sharding/0/record")
+
+		w.has(w.target, "/orders/sharding/0/record", ran(fire(20), nil), "/orders/sharding/2/record", ran(fire(25), nil), "/orders/sharding/3/record", ran(fire(25), nil))
+		kept := w.record(w.source, 1)
+		require.True(w, w.goes(migrate.Return).Done)
+		back := w.record(w.source, 0)
+		require.Equal(w, fire(20), back.LastFire)
+		require.Equal(w, fire(5), back.Current.Fire)
+		require.EqualValues(w, 30, back.Current.Token)
+		require.EqualValues(w, 5, back.Counts.Success)
+		require.Equal(w, kept, w.record(w.source, 1))
+		require.Equal(w, fire(25), w.record(w.source, 2).LastFire)
+		require.Equal(w, jobtree.ItemInterrupted, w.record(w.source, 2).State)
+		require.NotContains(w, w.nodes(w.source), "/orders/sharding/3/record")
+
+		w.has(w.source, "/orders/sharding/0/record", ran(fire(40), nil))
+		require.True(w, w.goes(migrate.Move).Done)
+		require.Equal(w, fire(40), w.record(w.target, 0).LastFire)
+		require.Equal(w, fire(25), w.record(w.target, 3).LastFire)
+	})
+}
+
+// What a side is to run again takes the place of the execution that it knew last, and of nothing else: what had run there for
+// fires and by hand would run once more.
+func TestALostExecutionLeavesWhatWasKnown(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		fire := func(minutes int) time.Time {
+			return time.Now().UTC().Truncate(time.Hour).Add(time.Duration(minutes) * time.Minute)
+		}
+		lost := func(minutes int) string {
+			return ran(fire(minutes), func(r *jobtree.Record) {
+				r.State, r.Trigger = jobtree.ItemWaiting, 0
+				r.Current.Outcome, r.Current.Failover = jobtree.Lost, true
+			})
+		}
+		w.has(w.source, "/orders/config", configOf(w, func(c *job.Config) { c.Failover = true }), "/orders/sharding/0/record", ran(fire(5), nil))
+		require.True(w, w.goes(migrate.Move).Done)
+		w.has(w.target, "/orders/sharding/0/record", lost(20))
+		require.True(w, w.goes(migrate.Return).Done)
+		here := w.record(w.source, 0)
+		require.Equal(w, jobtree.ItemWaiting, here.State)
+		require.Equal(w, fire(20), here.LastFire)
+		require.EqualValues(w, 3, here.Trigger)
+		require.EqualValues(w, 5, here.Counts.Success)
+
+		w.has(w.source, "/orders/sharding/0/record", lost(10)) // of a request by hand, say
+		w.has(w.target, "/orders/sharding/0/record", ran(fire(20), nil))
+		require.True(w, w.goes(migrate.Move).Done)
+		there := w.record(w.target, 0)
+		require.Equal(w, jobtree.ItemWaiting, there.State)
+		require.Equal(w, fire(10), there.Owed().Fire)
+		require.Equal(w, fire(20), there.LastFire)
+		require.EqualValues(w, 3, there.Trigger)
+		require.EqualValues(w, 5, there.Counts.Success)
+	})
+}
