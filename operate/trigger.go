@@ -216,7 +216,16 @@ func (w *world) mayRun() error {
 	return nil
 }
 
+// refusedDisabled refuses what a disabled job would not run. One that is stopped to be moved needs no enabling: that would
+// call the move off, or be refused.
 func (w *world) refusedDisabled() *Refusal {
+	if m := w.operated.Value.Moving; m != nil && !w.staysDisabled() {
+		return refuse(CausePending, "complete the move with elasticron move, and ask again; or enable the job, which calls the move off",
+			"it was stopped at %s to be moved to registry %q", m.Since.UTC().Format(time.RFC3339), m.To)
+	}
+	if _, r := w.move(new(decision)); r != nil {
+		return r
+	}
 	return refuse(CauseNoInstance, "enable it first", "the job is disabled%s", w.since(VerbDisableJob, ""))
 }
 

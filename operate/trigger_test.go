@@ -141,6 +141,18 @@ func TestTriggersThatAreRefused(t *testing.T) {
 		"a job that goes": {func(g *ground) {
 			g.do(registry.Put(nodes.Operated(), `{"removing":"yes"}`))
 		}, operate.Trigger{}, operate.CausePending, "the job is being removed"},
+		"a job that moves": {func(g *ground) {
+			g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Disabled = true })),
+				registry.Put(nodes.Operated(), `{"moving":{"to":"b","move":"X","since":"2000-01-01T00:00:00Z"}}`))
+		}, operate.Trigger{}, operate.CausePending, `it was stopped at 2000-01-01T00:00:00Z to be moved to registry "b"; complete the move with elasticron move`},
+		"a job that was disabled and moves": {func(g *ground) {
+			g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Disabled = true })),
+				registry.Put(nodes.Operated(), `{"moving":{"to":"b","move":"X","since":"2000-01-01T00:00:00Z","disabled":true}}`))
+		}, operate.Trigger{}, operate.CauseNoInstance, "the job is disabled; enable it first"},
+		"a job that is migrated": {func(g *ground) {
+			g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Disabled = true })),
+				registry.Put(nodes.Move(), `{"id":"X","state":"drained","when":"2000-01-01T00:00:00Z"}`))
+		}, operate.Trigger{}, operate.CausePending, "go on with elasticron migrate move, and operate the job where it goes"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
