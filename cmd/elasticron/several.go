@@ -211,6 +211,7 @@ func (s *several) merged(lists [][]registry.Node) (all []registry.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := make(map[string]string) // the home of each job, or what it has left and not arrived from
+	words := make(map[string]bool)  // names of which the directory says only where a job of the name is, or is to be created
 	for _, leaving := range []bool{false, true} {
 		for i, name := range s.names {
 			for _, n := range lists[i] {
@@ -218,7 +219,11 @@ func (s *several) merged(lists [][]registry.Node) (all []registry.Node) {
 				if !ok || what.Kind != jobtree.KindConfig {
 					continue
 				}
-				if e, elsewhere := jobtree.DecodeElsewhere(n); e.Leaving() == leaving && elsewhere == leaving && from[what.Job] == "" {
+				e, elsewhere := jobtree.DecodeElsewhere(n)
+				if elsewhere && name == s.directory {
+					words[what.Job] = true
+				}
+				if e.Leaving() == leaving && elsewhere == leaving && from[what.Job] == "" {
 					from[what.Job] = name
 				}
 			}
@@ -227,7 +232,7 @@ func (s *several) merged(lists [][]registry.Node) (all []registry.Node) {
 	for i, name := range s.names {
 		for _, n := range lists[i] {
 			job := operate.JobOf(n.Path)
-			if at, known := from[job]; known && at == name || !known && name == s.directory {
+			if at, known := from[job]; known && at == name || !known && name == s.directory && !words[job] {
 				s.where[job] = name
 				all = append(all, n)
 			}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -156,6 +157,26 @@ func TestMoveBetweenRegistries(t *testing.T) {
 		_, errOut, status := w.does(t, args...)
 		require.NotZero(t, status, args)
 		require.Contains(t, errOut, want)
+	}
+}
+
+// A job that was removed is stored again where it was, and not in the directory.
+func TestARemovedJobIsStoredAgainInItsRegistry(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	kept := filepath.Join(t.TempDir(), "kept.yaml")
+	w.must(t, "remove", "mail", "--yes", "--export", kept)
+	require.NotContains(t, w.must(t, "get", "jobs"), "mail")
+	for _, args := range [][]string{{"diff", "-f", kept}, {"apply", "-f", kept, "--dry-run"}} {
+		out, errOut, _ := w.does(t, args...)
+		require.Contains(t, out+errOut, "+ mail")
+		require.NotContains(t, out+errOut, "cannot be read")
+	}
+	for _, verb := range []string{"apply", "create"} {
+		_, errOut, status := w.does(t, verb, "-f", kept, "--yes")
+		require.Zero(t, status, errOut)
+		require.Regexp(t, `(?m)^mail +two `, w.must(t, "get", "jobs"))
+		w.must(t, "remove", "mail", "--yes", "--export", "none")
 	}
 }
 
