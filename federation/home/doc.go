@@ -54,8 +54,9 @@
 //
 // Fires that come while the job stands are noted as missed, and made up as the job's misfire policy says; so are those of the
 // ten seconds after the copy, unless they are seen in B. If it takes longer until a process has taken the job up there, what
-// comes in between is lost, unless the job has a misfire window. An execution that was lost goes on waiting, and is run again in
-// B. Fencing tokens go on above all that A can have granted.
+// comes in between is lost, unless the job has a misfire window. Of an item that somebody disables while the job stands, none
+// of these is noted. An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A
+// can have granted.
 //
 // Who disables the job while it is stopped finds it disabled in B. From its end in A on, operations refuse whatever is about the
 // job in A, and in B until it has arrived there: no force writes over a node that says where the job is.
