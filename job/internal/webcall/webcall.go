@@ -181,9 +181,7 @@ func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Ans
 		w.connects()
 		heard = w.hears
 		ctx = context.WithValue(ctx, watchKey{}, w)
-		if c.limits.Connect == 0 {
-			ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { w.hears() }})
-		}
+		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { w.hears() }})
 	}
 	answer, err := c.do(req.WithContext(ctx), heard, to)
 	if err != nil && ctx.Err() != nil {
@@ -201,8 +199,8 @@ type watch struct {
 // watchKey is the key of the watch in the context of a call.
 type watchKey struct{}
 
-// connects starts the time of one of the requests of the call: that to connect and that for the answer. If there is no bound
-// to connect, the time starts with the connection.
+// connects starts the time of one of the requests of the call: that to connect and that for the answer, which starts anew with
+// the connection. If there is no bound to connect, the time starts with the connection only.
 func (w *watch) connects() {
 	if w.limits.Connect == 0 {
 		w.timer.Stop()

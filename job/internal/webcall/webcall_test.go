@@ -53,6 +53,17 @@ func (s slowly) Dial(string, string, syscall.RawConn) error {
 	return nil
 }
 
+// What is left of the time to connect is not added to the time for the answer.
+func TestTheTimeToConnectIsNotForTheAnswer(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
+	t.Cleanup(server.Close)
+	begin := time.Now()
+	limits := webcall.Limits{Connect: time.Minute, Read: 100 * time.Millisecond, Bytes: 10}
+	require.ErrorIs(t, get(t, limits, server.URL), webcall.ErrReadTimeout)
+	require.Less(t, time.Since(begin), 30*time.Second)
+}
+
 // Without a bound to connect, connecting takes nothing from the time for the answer, which is bounded all the same.
 func TestTheReadTimeoutBeginsWithTheConnection(t *testing.T) {
 	t.Parallel()
