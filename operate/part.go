@@ -12,7 +12,7 @@ import (
 type part struct {
 	instance string
 	leads    bool
-	enabled  bool
+	enabled  bool // its server, whether or not the job is
 	leaving  bool
 	items    int // that it owns
 	running  int // of these
@@ -25,7 +25,7 @@ func partsOf(st *jobtree.State) []part {
 	}
 	parts := make([]part, len(st.Instances))
 	for i, in := range st.Instances {
-		parts[i] = part{instance: in.ID, leads: st.Leader.Instance == in.ID, enabled: st.Enabled(in.ID), leaving: in.Shutdown}
+		parts[i] = part{instance: in.ID, leads: st.Leader.Instance == in.ID, enabled: st.ServerEnabled(jobtree.ServerOf(in.ID)), leaving: in.Shutdown}
 	}
 	for number := range st.Total() {
 		owner := st.Owner(number)

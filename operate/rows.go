@@ -134,7 +134,7 @@ type ServerRow struct {
 	Reasons   []Reason `json:"reasons,omitempty"`
 	Instances []string `json:"instances,omitempty"` // that live
 	Jobs      []string `json:"jobs"`
-	Disabled  []string `json:"disabled_jobs,omitempty"` // the jobs that may not run there
+	Disabled  []string `json:"disabled_jobs,omitempty"` // the jobs for which it is disabled
 }
 
 // Shown is as [JobRow.Shown].

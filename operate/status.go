@@ -143,7 +143,7 @@ func newLook(st *jobtree.State, now time.Time, schedules map[timing]cronexpr.Sch
 	slices.SortFunc(l.servers, func(a, b serverOfJob) int { return strings.Compare(a.ip, b.ip) })
 	l.servers = slices.Compact(l.servers)
 	for i := range l.servers {
-		l.servers[i].disabled = !st.Enabled(l.servers[i].ip)
+		l.servers[i].disabled = !st.ServerEnabled(l.servers[i].ip)
 	}
 	return l
 }
@@ -228,10 +228,10 @@ func (l *look) javaStatus() (Status, Reason) {
 	if len(l.st.Instances) == 0 {
 		return Crashed, because(NoInstance, "no instance lives")
 	}
+	if l.st.JobDisabled() {
+		return Disabled, because(DisabledJob, "the configuration has disabled = true")
+	}
 	if !slices.ContainsFunc(l.servers, func(s serverOfJob) bool { return !s.disabled }) {
-		if l.st.Config.Value.Disabled && !l.st.SharedWithJava() {
-			return Disabled, because(DisabledJob, "the configuration has disabled = true")
-		}
 		return Disabled, because(DisabledServers, "all servers are disabled")
 	}
 	owned := false

@@ -399,6 +399,25 @@ func TestStatusOfAnItem(t *testing.T) {
 	}
 }
 
+// A job that is disabled as a whole says nothing of its servers: they are not disabled, and there is nothing to enable.
+func TestADisabledJobDisablesNoServer(t *testing.T) {
+	t.Parallel()
+	nodes, cfg := good(t), everyMinute("orders")
+	cfg.Disabled = true
+	nodes.put(orders.Config(), configOf(t, cfg)).put(orders.Server("10.0.0.2"), "DISABLED")
+	ns := nodes.read()
+	row, _ := ns.Job("orders")
+	require.Equal(t, operate.Disabled, row.Status)
+	all := []operate.Reason{{Word: operate.DisabledServers, Text: "the server is disabled in all its jobs"}}
+	servers := ns.Servers()
+	require.Equal(t, operate.ServerRow{Server: "10.0.0.1", Status: operate.OK, Instances: []string{one}, Jobs: []string{"orders"}}, servers[0])
+	require.Equal(t, operate.ServerRow{Server: "10.0.0.2", Status: operate.Disabled, Instances: []string{two}, Jobs: []string{"orders"}, Disabled: []string{"orders"}, Reasons: all}, servers[1])
+	instances := ns.Instances()
+	require.Equal(t, operate.OK, instances[0].Status)
+	require.Empty(t, instances[0].Reasons)
+	require.Equal(t, operate.Disabled, instances[1].Status)
+}
+
 func TestRows(t *testing.T) {
 	t.Parallel()
 	nodes := good(t)

@@ -138,7 +138,7 @@ func describeJob(ns *operate.Namespace, name string) (description, error) {
 	members := [][]string{{"NAME", "STATUS"}}
 	for _, in := range st.Instances {
 		status := operate.OK
-		if !st.Enabled(in.ID) {
+		if !st.ServerEnabled(jobtree.ServerOf(in.ID)) {
 			status = operate.Disabled
 		}
 		members = append(members, []string{in.ID, string(status)})

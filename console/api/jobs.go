@@ -168,7 +168,7 @@ func instancesOf(st *jobtree.State) []wire.JobInstance {
 	all := make([]wire.JobInstance, 0, len(st.Instances))
 	for _, in := range st.Instances {
 		i := wire.JobInstance{
-			Instance: in.ID, Server: jobtree.ServerOf(in.ID), Enabled: st.Enabled(in.ID), Leader: st.Leader.Instance == in.ID,
+			Instance: in.ID, Server: jobtree.ServerOf(in.ID), Enabled: st.ServerEnabled(jobtree.ServerOf(in.ID)), Leader: st.Leader.Instance == in.ID,
 			Leaving: in.Shutdown, Java: jobtree.JavaInstance(in.ID), Items: []int{},
 		}
 		for item := range st.Total() {

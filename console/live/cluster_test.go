@@ -209,6 +209,7 @@ func TestWhatNeedsAPerson(t *testing.T) {
 		require.NoError(t, err)
 		c.Advance(time.Second)
 		require.Empty(t, overview().Needs, "what was switched off needs nobody")
+		require.Zero(t, overview().Leaderless, "and nobody leads it")
 		p := opens(t, h, anna, "topic=job/bad", "")
 		defer p.close()
 		var s seen

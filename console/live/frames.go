@@ -45,7 +45,7 @@ type Overview struct {
 	// Instances are those that live; Leaders how many jobs each of them leads, the busiest first, at most 50.
 	Instances  int       `json:"instances"`
 	Leaders    []Leading `json:"leaders"`
-	Leaderless int       `json:"leaderless"` // jobs with instances and without a leader
+	Leaderless int       `json:"leaderless"` // jobs with instances and without a leader that are not disabled
 	// Outside is what was changed from outside, the newest first, at most 50; OutsideMore counts the others.
 	Outside     []operate.OutsideChange `json:"outside"`
 	OutsideMore int                     `json:"outside_more,omitempty"`

@@ -69,7 +69,7 @@ func (h *Hub) overview(scope string, now time.Time) Overview {
 		switch {
 		case row.Leader != "":
 			leads[row.Leader]++
-		case row.Instances > 0:
+		case row.Instances > 0 && row.Status != operate.Disabled: // nobody leads what is disabled
 			o.Leaderless++
 		}
 		o.Outside = append(o.Outside, row.Outside...)

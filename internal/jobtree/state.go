@@ -100,11 +100,14 @@ func (s *State) Barrier(p Phase) BarrierState { return valueOf(valueOf(s.few).ba
 // Enabled tells whether an instance may be given items and may lead: unless an operator disabled its server, or
 // the job. Nothing is written when a server starts, so nothing is left behind when it goes for good.
 func (s *State) Enabled(instance string) bool {
-	server := s.Server(ServerOf(instance))
-	if s.Layout() == ElasticJob3 && server.Revision == 0 {
-		return false
-	}
-	return !s.JobDisabled() && !server.Disabled
+	return !s.JobDisabled() && s.ServerEnabled(ServerOf(instance))
+}
+
+// ServerEnabled tells whether a server may run the job, as far as the server goes: no operator disabled it, whether or not
+// the job is disabled as a whole.
+func (s *State) ServerEnabled(ip string) bool {
+	server := s.Server(ip)
+	return !server.Disabled && (s.Layout() != ElasticJob3 || server.Revision != 0)
 }
 
 // MayOwn tells whether a live instance may be given items: unless it is disabled, or leaves the job. One that leaves is
