@@ -242,3 +242,11 @@ func TestBriefDurations(t *testing.T) {
 	require.Equal(t, "0s", whole(-time.Hour))
 	require.Equal(t, "2m30s", whole(150*time.Second))
 }
+
+// The end of an error tells why, also where a list has room for a part of it.
+func TestTheMiddleOfAnErrorIsLeftOut(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "exit 3", shortened("exit 3"))
+	require.Equal(t, "script /opt/...t status 3: no such table", shortened("script /opt/jobs/of/the/warehouse/mail: exit status 3: no such table"))
+	require.Equal(t, "ääääääääääää...äääääääääääääääääääääääää", shortened(strings.Repeat("ä", 100)))
+}

@@ -247,14 +247,15 @@ func outcomeOf(e *operate.ExecutionRow, now time.Time) string {
 	return text
 }
 
-// shortened cuts what a list shows of an error; -o json has all of it.
+// shortened leaves out the middle of what a list shows of an error; -o json has all of it. The end says why: in front is the
+// path of a script, or an address.
 func shortened(text string) string {
-	const most = 40
+	const most, beginning = 40, 12
 	runes := []rune(text)
 	if len(runes) <= most {
 		return text
 	}
-	return string(runes[:most-3]) + "..."
+	return string(runes[:beginning]) + "..." + string(runes[len(runes)-(most-beginning-3):])
 }
 
 func tokenText(token int64) string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 	"unique"
 
@@ -151,16 +150,8 @@ func spanOfHistory(e history.Execution) span {
 		begin: milliseconds(e.Start), end: milliseconds(e.Complete), fire: milliseconds(e.Fire), token: e.Token,
 		item: int32(e.Item), history: true, failover: e.Source == job.Failover, instance: unique.Make(cmp.Or(history.InstanceOf(e.TaskID), e.IP)),
 		source: unique.Make(string(e.Source)), outcome: unique.Make(outcome),
-		round: unique.Make(e.Round).Value(), error: excerpt(e.FailureCause),
+		round: unique.Make(e.Round).Value(), error: clone(jobtree.Excerpt(e.FailureCause)),
 	}
 	s.end = cmp.Or(s.end, s.begin)
 	return s
-}
-
-// excerpt cuts a text to what a record would keep of it.
-func excerpt(text string) string {
-	if len(text) > jobtree.MaxErrorText {
-		text = strings.ToValidUTF8(text[:jobtree.MaxErrorText], "")
-	}
-	return clone(text)
 }

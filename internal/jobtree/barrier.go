@@ -122,7 +122,7 @@ func (b Barrier) Next(key RoundKey, items []int, now time.Time) Barrier {
 
 // Settled returns the barrier with its outcome.
 func (b Barrier) Settled(outcome BarrierOutcome, text string, now time.Time) Barrier {
-	b.Outcome, b.Error, b.Ended = outcome, excerpt(text), moment(now)
+	b.Outcome, b.Error, b.Ended = outcome, Excerpt(text), moment(now)
 	return b
 }
 

@@ -172,7 +172,7 @@ func (r Record) start(e Execution) Record {
 // stop returns the record with its current execution ended, and nothing yet said about the state.
 func (r Record) stop(token int64, at time.Time, outcome Outcome, text string) Record {
 	e := *r.Current
-	e.Token, e.End, e.Outcome, e.Error = token, moment(at), outcome, excerpt(text)
+	e.Token, e.End, e.Outcome, e.Error = token, moment(at), outcome, Excerpt(text)
 	r.Current, r.Before = &e, nil
 	return r
 }
@@ -198,8 +198,14 @@ const (
 	NotStarted  Outcome = "not started" // it was begun, but its code was never called
 )
 
-// MaxErrorText bounds, in bytes, what a record keeps of an error. Longer texts are cut.
+// MaxErrorText bounds, in bytes, what a record keeps of an error. See [Excerpt] for longer texts.
 const MaxErrorText = 256
+
+// Of a longer text a record keeps so much of the beginning, and then what stands for the rest.
+const (
+	errorBeginning = 88
+	errorLeftOut   = " ... "
+)
 
 // Execution is one run of an item, as its record keeps it.
 type Execution struct {
@@ -226,17 +232,21 @@ func (e *Execution) ByHand() bool { return e.Trigger != 0 || e.Fire.IsZero() }
 // moment is a time to the millisecond.
 func moment(t time.Time) time.Time { return t.UTC().Truncate(time.Millisecond) }
 
-// excerpt cuts a text to the bound, between characters.
-func excerpt(text string) string {
+// Excerpt returns what a record keeps of the text of an error: if that is too long, the beginning, which says what failed, and
+// more of the end, which says why: there are the cause of a chain of errors, and the last words of a script.
+func Excerpt(text string) string {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if len(text) <= MaxErrorText {
 		return text
 	}
-	cut := MaxErrorText
-	for !utf8.RuneStart(text[cut]) {
-		cut--
+	head, tail := errorBeginning, len(text)-(MaxErrorText-errorBeginning-len(errorLeftOut))
+	for !utf8.RuneStart(text[head]) {
+		head--
 	}
-	return text[:cut]
+	for !utf8.RuneStart(text[tail]) {
+		tail++
+	}
+	return text[:head] + errorLeftOut + text[tail:]
 }
 
 // Duration returns how long the execution took; 0 while it runs.
@@ -344,7 +354,7 @@ type End struct {
 	Token   int64     // of the execution, above 0
 	Time    time.Time // now
 	Outcome Outcome   // Success, Failure or Interrupted
-	Error   string    // why it did not succeed; cut to MaxErrorText
+	Error   string    // why it did not succeed; the record keeps its Excerpt
 	// FailoverLimit is how often an execution that was cut short may be run again in a row; 0 is
 	// without limit.
 	FailoverLimit int

@@ -338,16 +338,20 @@ func TestStepsThatMakeNoSenseAreRefused(t *testing.T) {
 	}
 }
 
+// What is left out of a long error is the middle: the last words of a script tell why it failed.
 func TestErrorTextsAreCutBetweenCharacters(t *testing.T) {
 	t.Parallel()
 	running := must(t)(jobtree.Record{}.Begin(scheduled(0)))
 	for text, want := range map[string]string{
 		"short":                          "short",
 		"a\xffb":                         "a\ufffdb",
-		strings.Repeat("x", 300):         strings.Repeat("x", jobtree.MaxErrorText),
-		strings.Repeat("x", 255) + "äöü": strings.Repeat("x", 255),
-		strings.Repeat("x", 254) + "äöü": strings.Repeat("x", 254) + "ä",
+		strings.Repeat("x", 256):         strings.Repeat("x", jobtree.MaxErrorText),
+		strings.Repeat("x", 300) + "why": strings.Repeat("x", 88) + " ... " + strings.Repeat("x", 160) + "why",
+		strings.Repeat("ä", 150):         strings.Repeat("ä", 44) + " ... " + strings.Repeat("ä", 81),
+		"x" + strings.Repeat("ä", 150):   "x" + strings.Repeat("ä", 43) + " ... " + strings.Repeat("ä", 81),
+		strings.Repeat("x", 254) + "äöü": strings.Repeat("x", 88) + " ... " + strings.Repeat("x", 157) + "äöü",
 	} {
+		require.LessOrEqual(t, len(want), jobtree.MaxErrorText)
 		ended := must(t)(running.End(jobtree.End{Token: 1, Outcome: jobtree.Failure, Error: text}))
 		require.Equal(t, want, ended.Current.Error)
 	}
