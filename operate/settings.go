@@ -116,12 +116,13 @@ func (w *world) replaceSettings(text string) (decision, error) {
 	}
 	before := w.state.Config.Value // the zero one, if it cannot be read
 	readable := w.state.Config.Err == nil
+	kept := false // whether it is disabled, against what was asked for
 	switch {
 	case readable && after.ClassName() != before.ClassName():
 		return decision{}, invalid(&jobtree.ValueError{Field: "jobClass", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())})
 	case readable && after.Disabled != before.Disabled:
 		d.warn(fmt.Sprintf("the job stays %s: settings do not change that", enabledWord(before.Disabled)))
-		after.Disabled = before.Disabled
+		after.Disabled, kept = before.Disabled, true
 		if text, err = w.encode(after); err != nil {
 			return decision{}, invalid(err)
 		}
@@ -134,7 +135,10 @@ func (w *world) replaceSettings(text string) (decision, error) {
 			return decision{}, r
 		}
 	}
-	if text == stored.Value {
+	switch {
+	case text == stored.Value && kept:
+		return decision{}, refuse(CauseAlready, "disable or enable the job by its own operation", "the settings are so already, and do not disable or enable a job")
+	case text == stored.Value:
 		return decision{}, refuse(CauseAlready, "", "the settings are so already")
 	}
 	if w.operated.Value.Removing != "" {

@@ -128,6 +128,9 @@ func TestSettingsAsAWhole(t *testing.T) {
 	require.True(t, g.tree().Config.Value.Disabled)
 	require.Equal(t, "0 0 3 * * ?", g.tree().Config.Value.Cron)
 
+	refusal := g.refused(operate.CauseAlready, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: g.text(daily1)}, silent())))
+	require.Contains(t, refusal.Error(), "and do not disable or enable a job; disable or enable the job by its own operation")
+
 	g.do(registry.Put(nodes.Config(), ""))
 	g.refused(operate.CauseUnusable, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Change: daily}, silent())))
 	g.refused(operate.CauseUnusable, errOf(g.op.DisableItem(t.Context(), theJob, 1, silent())))
