@@ -378,6 +378,13 @@ func TestOperations(t *testing.T) {
 	require.NotEmpty(t, out.Unconfirmed, "nobody runs it here")
 	require.Equal(t, 2, out.Progress.Of)
 	do("/jobs/orders/trigger", wire.Trigger{Within: "soon"}, 400)
+	none := map[string]any{"items": []int{}, "fires": []string{"2025-03-01T02:00:00Z"}}
+	require.Equal(t, "items", do("/jobs/orders/backfill?dry-run", none, 400).problem(t, 400).Field, "an empty list is not all items")
+	delete(none, "fires")
+	none["replace"] = true
+	require.Equal(t, "items", do("/jobs/orders/trigger?dry-run", none, 400).problem(t, 400).Field)
+	none["verb"], none["match"] = "trigger", "*"
+	require.Equal(t, "items", do("/bulk?dry-run", none, 400).problem(t, 400).Field)
 	do("/jobs/orders/trigger?wait=1h", nil, 400)
 	do("/jobs/orders/trigger?dry-run=maybe", nil, 400)
 

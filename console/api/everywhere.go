@@ -160,6 +160,9 @@ func operateJobs(c *call) error {
 	case len(asked.Jobs) > mostBulk:
 		return malformed("jobs", "%d jobs are given, want at most %d", len(asked.Jobs), mostBulk)
 	}
+	if err := noneNamed(asked.Items); err != nil {
+		return err
+	}
 	jobs, err := c.jobsOf(asked)
 	if err != nil {
 		return err

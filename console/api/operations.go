@@ -216,7 +216,19 @@ func triggerJob(c *call) error {
 	})
 }
 
+// noneNamed refuses a list of items in which there is none. All items run if there is no list, and whoever makes a list and
+// finds none for it does not mean all of them.
+func noneNamed(items []int) error {
+	if items != nil && len(items) == 0 {
+		return malformed("items", "it is an empty list, want numbers of items, or no list for all")
+	}
+	return nil
+}
+
 func triggerOf(asked wire.Trigger) (operate.Trigger, error) {
+	if err := noneNamed(asked.Items); err != nil {
+		return operate.Trigger{}, err
+	}
 	t := operate.Trigger{Items: asked.Items, Parameter: asked.Parameter, Fire: asked.Fire, Replace: asked.Replace}
 	if asked.Within != "" {
 		within, err := time.ParseDuration(asked.Within)
@@ -265,6 +277,9 @@ const (
 func backfillJob(c *call) error {
 	asked, err := body[wire.BackfillRequest](c)
 	if err != nil {
+		return err
+	}
+	if err := noneNamed(asked.Items); err != nil {
 		return err
 	}
 	opts, wait, err := c.options(asked.Asked)
