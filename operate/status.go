@@ -246,7 +246,7 @@ func (l *look) javaStatus() (Status, Reason) {
 		}
 	}
 	if !owned {
-		return ShardingFlag, because(Unassigned, "no item has an owner yet")
+		return ShardingFlag, because(Unassigned, "no item has an owner yet; if it stays so, the log of the instances says why")
 	}
 	return OK, Reason{}
 }

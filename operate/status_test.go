@@ -399,6 +399,16 @@ func TestStatusOfAnItem(t *testing.T) {
 	}
 }
 
+// Why an instance pauses a job, as a setting of a call that it cannot use, stands in its log and not in the registry.
+func TestAJobWithoutOwnersTellsWhereToLook(t *testing.T) {
+	t.Parallel()
+	nodes := good(t)
+	nodes.remove(orders.ItemInstance(0), orders.ItemInstance(1))
+	row, _ := nodes.read().Job("orders")
+	require.Equal(t, operate.ShardingFlag, row.Status)
+	require.Contains(t, row.Reasons[0].Text, "the log of the instances says why")
+}
+
 // A job that is disabled as a whole says nothing of its servers: they are not disabled, and there is nothing to enable.
 func TestADisabledJobDisablesNoServer(t *testing.T) {
 	t.Parallel()
