@@ -44,11 +44,13 @@ type callCode struct {
 // of this machine sent somewhere.
 func (c callCode) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	var faults []error
+	reason := "must be a reference that http.secrets of this worker allows: " + strings.Join(c.secrets, ", ")
+	if len(c.secrets) == 0 {
+		reason = "must be a reference that http.secrets of this worker allows, which is not there and allows none"
+	}
 	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
 		if value := cfg.Props[name]; reference.Is(value) && !c.mayRead(value) {
-			faults = append(faults, &job.FieldError{
-				Field: "Props " + name, Value: value, Reason: "must be a reference that http.secrets of this worker allows: " + strings.Join(c.secrets, ", "),
-			})
+			faults = append(faults, &job.FieldError{Field: "Props " + name, Value: value, Reason: reason})
 		}
 	}
 	if err := errors.Join(faults...); err != nil {
