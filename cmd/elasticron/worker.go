@@ -114,6 +114,8 @@ func (r *workerRun) file() (worker.File, error) {
 		return worker.ReadFile(r.config)
 	case !flags:
 		return worker.File{}, misuse("--config is missing: want the file of the worker, or --jobs and --commands or --allow")
+	case len(r.commands) == 0 && len(r.allow) == 0:
+		return worker.File{}, misuse("--commands and --allow are missing: want one of them, as the worker runs nothing that is not allowed")
 	}
 	var file worker.File
 	if r.jobs != "" {

@@ -214,6 +214,7 @@ func TestWrongUsesOfTheWorker(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/bad.yaml", []byte("grace: x\n"), 0o600))
 	for want, args := range map[string][]string{
 		"--config is missing: want the file of the worker": {},
+		"--commands and --allow are missing: want one of":  {"--jobs", dir, "-n", "shop"},
 		"--config is given besides --jobs":                 {"--config", dir + "/good.yaml", "--jobs", "jobs"},
 		"the namespace is missing":                         {"--config", dir + "/good.yaml"},
 		"--embedded is given besides --etcd":               {"--config", dir + "/good.yaml", "--embedded", dir, "--etcd", "http://x"},
