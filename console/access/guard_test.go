@@ -135,12 +135,21 @@ func who(t *testing.T, answer *http.Response) string {
 	return id.Name
 }
 
+// causeOf returns the word for programs of a problem.
+func causeOf(t *testing.T, answer *http.Response) string {
+	t.Helper()
+	var p struct{ Cause string }
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&p))
+	return p.Cause
+}
+
 func TestNobodyGetsIn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, func(c *Config) { c.Public = func(path string) bool { return strings.HasPrefix(path, "/assets/") } })
 	api := s.asks("GET", "/api/v1/me", nil)
 	require.Equal(t, http.StatusUnauthorized, api.StatusCode)
 	require.Equal(t, "application/problem+json", api.Header.Get("Content-Type"))
+	require.Equal(t, "unauthenticated", causeOf(t, api))
 	page := s.asks("GET", "/jobs?status=OK", nil)
 	require.Equal(t, http.StatusSeeOther, page.StatusCode)
 	require.Equal(t, "/login?next=%2Fjobs%3Fstatus%3DOK", page.Header.Get("Location"))
@@ -446,6 +455,9 @@ func TestOtherSitesWriteNothing(t *testing.T) {
 	} {
 		answer := s.asks("POST", "/api/v1/x", nil, append([]string{"Cookie", cookie}, row.header...)...)
 		require.Equal(t, row.status, answer.StatusCode, name)
+		if row.status == http.StatusForbidden {
+			require.Equal(t, "other site", causeOf(t, answer), name)
+		}
 	}
 	require.Equal(t, http.StatusForbidden, s.asks("POST", "/login", url.Values{}, "Sec-Fetch-Site", "cross-site").StatusCode)
 }

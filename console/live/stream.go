@@ -214,26 +214,27 @@ type problem struct {
 	Title  string `json:"title"`
 	Status int    `json:"status"`
 	Detail string `json:"detail"`
+	Cause  string `json:"cause"` // a word for programs, as those of the API
 
 	retry string
 }
 
-func newProblem(status int, format string, args ...any) *problem {
-	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...)}
+func newProblem(status int, cause, format string, args ...any) *problem {
+	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...), Cause: cause}
 }
 
 func badRequest(format string, args ...any) *problem {
-	return newProblem(http.StatusBadRequest, format, args...)
+	return newProblem(http.StatusBadRequest, "malformed", format, args...)
 }
 
 func forbidden(format string, args ...any) *problem {
-	return newProblem(http.StatusForbidden, format, args...)
+	return newProblem(http.StatusForbidden, "forbidden", format, args...)
 }
 
 func tooMany(ofUser bool) *problem {
-	p := newProblem(http.StatusServiceUnavailable, "there are %d streams already, and no more are served", MaxStreams)
+	p := newProblem(http.StatusServiceUnavailable, "too many", "there are %d streams already, and no more are served", MaxStreams)
 	if ofUser {
-		p = newProblem(http.StatusTooManyRequests, "you have %d streams already: close a page", MaxStreamsOfUser)
+		p = newProblem(http.StatusTooManyRequests, "too many", "you have %d streams already: close a page", MaxStreamsOfUser)
 	}
 	p.retry = "10"
 	return p

@@ -299,6 +299,7 @@ func TestLimitsOfStreams(t *testing.T) {
 		<-over.over
 		require.Equal(t, http.StatusTooManyRequests, over.status)
 		require.Equal(t, "10", over.header.Get("Retry-After"))
+		require.Contains(t, over.text.String(), `"cause":"too many"`)
 		ben := anna
 		ben.Name = "ben"
 		pages = append(pages, opens(t, h, ben, "topic=overview", ""))
@@ -359,6 +360,7 @@ func TestWhoReadsWhat(t *testing.T) {
 				var said problem
 				require.NoError(t, json.Unmarshal(p.text.Bytes(), &said))
 				require.Contains(t, said.Detail, row.says)
+				require.Equal(t, map[int]string{400: "malformed", 403: "forbidden"}[row.status], said.Cause)
 			}
 			p.close()
 		}
