@@ -7,6 +7,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
@@ -63,7 +64,7 @@ func (r *runner) mindBarriersBlind(leaves bool) {
 
 func (r *runner) reportBarrier(p jobtree.Phase, settled jobtree.Barrier, hook error) {
 	key := settled.Key()
-	attrs := []any{"phase", p.String(), logFire, key.Fire, "outcome", string(settled.Outcome)}
+	attrs := []any{"phase", p.String(), logFire, room.FireOf(key.Fire), "outcome", string(settled.Outcome)}
 	level := slog.LevelDebug
 	if settled.Outcome != jobtree.BarrierSuccess {
 		level = slog.LevelWarn

@@ -25,7 +25,7 @@ func (x *Executions) handled(scope *roundScope, sc job.ShardingContext, failure,
 	case errors.Is(err, job.ErrFailRound):
 		x.ports.Post(func() { x.failRound(scope, err) })
 	default:
-		x.ports.Log().ErrorContext(x.ports.Life(), "error handler failed", room.KeyItem, sc.Item, room.KeyFire, sc.Fire,
+		x.ports.Log().ErrorContext(x.ports.Life(), "error handler failed", room.KeyItem, sc.Item, room.KeyFire, room.FireOf(sc.Fire),
 			room.KeyToken, sc.Token, room.KeyError, err, "failure", failure)
 		x.ports.Report().HandlerFailed(sc, failure, err)
 	}

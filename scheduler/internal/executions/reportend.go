@@ -16,7 +16,7 @@ func (x *Executions) close(e *Execution, o registry.Outcome) {
 
 // attrs say in the log which execution it is.
 func (e *Execution) attrs() []any {
-	return []any{room.KeyItem, e.Item, room.KeyFire, e.Context.Fire, room.KeySource, string(e.Context.Source), room.KeyToken, e.Context.Token}
+	return []any{room.KeyItem, e.Item, room.KeyFire, room.FireOf(e.Context.Fire), room.KeySource, string(e.Context.Source), room.KeyToken, e.Context.Token}
 }
 
 func (x *Executions) reportEnd(e *Execution, refused error) {

@@ -117,7 +117,7 @@ func (x *Executions) Declare(v room.View, item int) room.Batch {
 	lost := v.State.Record(item).Value.Current
 	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
 		x.Ports.Log().WarnContext(x.Ports.Life(), "execution lost: its instance is gone",
-			room.KeyItem, item, "lost_instance", lost.Instance, room.KeyFire, lost.Fire)
+			room.KeyItem, item, "lost_instance", lost.Instance, room.KeyFire, room.FireOf(lost.Fire))
 	}}}
 }
 

@@ -31,7 +31,7 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	round.newest.Note(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
-		r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
+		r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, room.FireOf(record.Current.Fire))
 		r.began(v, round, it, under, record, o.Revision)
 	}})
 }
@@ -76,7 +76,7 @@ func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, i
 	v := r.ports.Look()
 	it := r.item(n) // it may have been released meanwhile
 	round := &Round{id: id, now: record.Current.Begin}
-	r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, record.Current.Fire)
+	r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, room.FireOf(record.Current.Fire))
 	r.began(v, round, it, under, record, revision)
 	r.runRound(v, round)
 }

@@ -31,7 +31,7 @@ func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
 			Opened: func() { r.executions.Opened(e) },
 			Late: func() {
 				r.ports.Log().WarnContext(r.ports.Life(), "item runs without the started hook: its round did not come together in time",
-					room.KeyItem, e.Item, room.KeyFire, e.Context.Fire)
+					room.KeyItem, e.Item, room.KeyFire, room.FireOf(e.Context.Fire))
 			},
 			Back: func() bool { return r.executions.GiveBack(e) },
 		})
