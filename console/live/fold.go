@@ -243,12 +243,20 @@ func (f *fold) operated(c registry.Change) {
 		if _, known := before.Find(op.ID); known || op.When.Before(f.now.Add(-keptFor)) {
 			continue
 		}
-		text := strings.TrimSpace(op.Verb + " " + op.Target)
+		text := deed(op.Verb, op.Target)
 		if op.Reason != "" {
 			text += ": " + op.Reason
 		}
 		f.note(Entry{At: op.When, Kind: EntryOperation, By: op.Who, Text: text})
 	}
+}
+
+// deed names what an operator did: "disable item" and "item 3" are one item.
+func deed(verb, target string) string {
+	if last := verb[strings.LastIndexByte(verb, ' ')+1:]; strings.HasPrefix(target, last+" ") {
+		verb = strings.TrimSuffix(verb, last)
+	}
+	return strings.TrimSpace(strings.TrimSpace(verb) + " " + target)
 }
 
 // compare notes what else is other in a job: who takes part, who leads, who owns what.

@@ -256,3 +256,18 @@ func TestAnExecutionWithoutItsMark(t *testing.T) {
 	f.loseOthers(2, nil)
 	require.Equal(t, outcomeUnknown, s.shown().Outcome)
 }
+
+func TestDeeds(t *testing.T) {
+	t.Parallel()
+	for want, op := range map[string][2]string{
+		"disable item 3":          {"disable item", "item 3"},
+		"enable server 10.0.0.1":  {"enable server", "server 10.0.0.1"},
+		"trigger items 0,3":       {"trigger", "items 0,3"},
+		"shut down instance a":    {"shut down", "instance a"},
+		"disable":                 {"disable", ""},
+		"tidy servers 10.0.0.9":   {"tidy servers", "servers 10.0.0.9"},
+		"note that no file names": {"note that no file names", ""},
+	} {
+		require.Equal(t, want, deed(op[0], op[1]))
+	}
+}
