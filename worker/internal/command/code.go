@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -248,6 +249,20 @@ func (r *run) attributes() *syscall.SysProcAttr {
 	return a
 }
 
+// explained says what is behind two errors of the system, which speaks of the program and means what runs it. That the program
+// is there was looked at before.
+func explained(err error) error {
+	var failed *fs.PathError
+	switch {
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%w: it is no program, and no script whose first line names its interpreter, such as #!/bin/sh", err)
+	case errors.Is(err, syscall.ENOENT) && errors.As(err, &failed) && failed.Op == "fork/exec":
+		return fmt.Errorf("%w: it is there, but not what runs it: the interpreter of its first line, which must not end in a carriage return, or the loader", err)
+	default:
+		return err
+	}
+}
+
 // toTheEnd starts the script, waits for it, and ends what it leaves behind.
 func (r *run) toTheEnd(ctx context.Context) error {
 	// Pdeathsig is about the thread that starts the process, which must live as long as this one does.
@@ -263,7 +278,7 @@ func (r *run) toTheEnd(ctx context.Context) error {
 		forget, err = r.kin.Start(r.cmd)
 	}
 	if err != nil {
-		return withCause(ctx, err)
+		return withCause(ctx, explained(err))
 	}
 	r.leader.Store(int64(r.cmd.Process.Pid))
 	if r.hurry.Load() { // Kill came before it could see the process

@@ -165,6 +165,22 @@ func TestAScript(t *testing.T) {
 	})
 }
 
+// The system says of a script without an interpreter that the script is not there, or has a wrong format.
+func TestAScriptThatNothingRuns(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	path := s.script("first", "true")
+	write := func(text string) {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	write("#!/bin/sh\r\ntrue\n")
+	err := s.run(t.Context(), path)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "it is there, but not what runs it: the interpreter of its first line, which must not end in a carriage return")
+	write("true\n")
+	require.ErrorContains(t, s.run(t.Context(), path), "no script whose first line names its interpreter, such as #!/bin/sh")
+}
+
 func TestOnlyWhatIsAllowedRuns(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
