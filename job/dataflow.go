@@ -11,8 +11,8 @@ import (
 //
 // Without [Config.StreamingProcess], an item fetches once and processes what it got, if it got anything. With it,
 // the item goes on until a fetch gives nothing. Between two batches it stops, successfully, when [Yield] says so:
-// because the item moved, the stream was switched off, or the instance stops. A stream is one execution under one
-// token, and [Config.Timeout] bounds it as a whole.
+// because the item moved, it, its job or its server was disabled, the stream was switched off, or the instance stops. A
+// stream is one execution under one token, and [Config.Timeout] bounds it as a whole.
 //
 // # Checkpoints
 //

@@ -120,3 +120,54 @@ func TestADisabledJobAmongJavaInstances(t *testing.T) {
 		require.NotEmpty(t, c.take(), "servers that are there go on")
 	})
 }
+
+// What waits for its turn when the job, or all of its servers, are disabled does not start, as if its item were disabled, and is
+// made up when it may run again. What runs goes on.
+func TestWhatWaitsWhenItsJobIsDisabledIsGivenBack(t *testing.T) {
+	t.Parallel()
+	for name, disable := range disablings {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			w := crowd{takes: 10 * time.Second}
+			c.startCode("a", c.record("a", w.run), five(3, 1))
+			sleepUntil(5*time.Minute + time.Second)
+			disable(t, c, five(3, 1), true)
+			sleepUntil(6 * time.Minute)
+			require.Equal(t, []string{"item 0 fire 5m0s scheduled on a"}, c.shown(), name)
+			for item := range 3 {
+				require.False(t, c.state().Item(item).Running.Exists(), "%s: item %d", name, item)
+			}
+			disable(t, c, five(3, 1), false)
+			sleepUntil(7 * time.Minute)
+			require.Equal(t, []string{"item 1 fire 5m0s misfire on a", "item 2 fire 5m0s misfire on a"}, c.shown(), name)
+		})
+	}
+}
+
+// A stream makes room when its job, or all of its servers, are disabled: else nobody could wait for it to stand still.
+func TestAStreamEndsWhenItsJobIsDisabled(t *testing.T) {
+	t.Parallel()
+	for name, disable := range disablings {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			endless := func(ctx context.Context, _ job.ShardingContext) error { <-job.Yield(ctx); return nil }
+			c.startCode("a", c.record("a", endless), jobOf(1))
+			sleepUntil(6 * time.Second)
+			require.True(t, c.state().Item(0).Running.Exists())
+			disable(t, c, jobOf(1), true)
+			sleepUntil(7 * time.Second)
+			require.Equal(t, jobtree.ItemIdle, c.state().Item(0).Record.Value.State, name)
+			require.False(t, c.state().Item(0).Running.Exists(), name)
+		})
+	}
+}
+
+// disablings disable all that could run items of a job, and enable it again.
+var disablings = map[string]func(t *testing.T, c *cluster, cfg job.Config, disabled bool){
+	"the job": func(_ *testing.T, c *cluster, cfg job.Config, disabled bool) { c.change(disabledJob(cfg, disabled)) },
+	"all servers": func(t *testing.T, c *cluster, _ job.Config, disabled bool) {
+		text := ""
+		if disabled {
+			text = "DISABLED"
+		}
+		put(t, c.server, ofOrders.Server("10.0.0.1"), text)
+	},
+}
