@@ -64,7 +64,7 @@ func (p configurationPorts) Again() { p.runner().configure() }
 // configure takes up the configuration as the state shows it.
 func (r *runner) configure() { r.configuration.TakeUp(r.look(), r.peers) }
 
-// adopt puts settings into force. Fires that were missed under another cron or zone are forgotten.
+// adopt puts settings into force. Fires that were missed under another cron, or other times, are forgotten.
 func (r *runner) adopt(next *configuration.Settings) {
 	paused := !r.settings.OK
 	r.settings = next
@@ -92,12 +92,13 @@ func (r *runner) keepTime(paused bool) {
 	same := r.rounds.FiresBy(next)
 	// A fire that has come may have been run for under other times, which only a record tells; and Java knows no jitter.
 	delayed := same || (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
+	schedule, delays := now.Rules.Schedule, now.Rules.Jitter
 	if !same {
 		r.rounds.FireBy(next, r.s.now())
 	} else if !paused {
+		r.s.timetable.Delay(r.entry, delays)
 		return
 	}
-	schedule, delays := now.Rules.Schedule, now.Rules.Jitter
 	if now.Rules.Delay == 0 && !cronexpr.IsTriggered(schedule) && cronexpr.NeverAfter(schedule, r.s.now().Add(-delays.Most)) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.Config.Cron)
 	}

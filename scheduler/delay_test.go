@@ -314,3 +314,68 @@ func TestItemsThatMoveWhileAFireIsDelayed(t *testing.T) {
 		})
 	}
 }
+
+// A change of the jitter moves the begin of a fire and not the fire: one that has come and waits is told of once, and what was
+// missed is made up, whoever has the item.
+func TestTheJitterIsChanged(t *testing.T) {
+	t.Parallel()
+	for _, unmonitored := range []bool{false, true} {
+		for _, to := range []time.Duration{0, 10 * time.Second, 40 * time.Minute, 59 * time.Minute} {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 4, Jitter: 50 * time.Minute, Unmonitored: unmonitored}
+				fire := bubbleStart.Add(2 * time.Hour)
+				was, will := delayOf(cfg, fire), cfg
+				require.Greater(t, was, 7*time.Minute)
+				c.start("a", nil, cfg)
+				c.start("b", nil, cfg)
+				sleepUntil(2*time.Hour + 6*time.Minute)
+				c.take()
+				will.Jitter = to
+				c.change(will)
+				sleepUntil(3*time.Hour - time.Second)
+				runs := c.take()
+				require.Len(t, runs, 4, "jitter %s, unmonitored %t", to, unmonitored)
+				for _, r := range runs {
+					require.True(t, fire.Equal(r.sc.Fire))
+					require.WithinDuration(t, fire.Add(max(6*time.Minute, delayOf(will, fire))), r.began, time.Second)
+				}
+			})
+		}
+	}
+}
+
+// delayOf returns by how much a job's jitter delays a fire.
+func delayOf(cfg job.Config, fire time.Time) time.Duration {
+	return jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}.Of(fire)
+}
+
+// What an item missed before a change of the jitter is made up after it, also if it moves meanwhile.
+func TestMissedFiresOutlastAChangeOfTheJitter(t *testing.T) {
+	t.Parallel()
+	for _, moves := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			slow := func(_ context.Context, sc job.ShardingContext) error {
+				if sc.Fire.Equal(bubbleStart.Add(5 * time.Second)) {
+					time.Sleep(17 * time.Second)
+				}
+				return nil
+			}
+			cfg := jobOf(1)
+			cfg.Misfire = job.MisfireAll
+			a := c.start("a", slow, cfg)
+			sleepUntil(16 * time.Second)
+			if moves {
+				c.start("b", nil, cfg)
+				go a.stop(t)
+			}
+			time.Sleep(time.Second)
+			cfg.Jitter = 300 * time.Millisecond
+			c.change(cfg)
+			sleepUntil(24 * time.Second)
+			on := map[bool]string{false: "a", true: "b"}[moves]
+			require.Equal(t, []string{
+				"item 0 fire 5s scheduled on a", "item 0 fire 10s misfire on " + on, "item 0 fire 15s misfire on " + on, "item 0 fire 20s misfire on " + on,
+			}, c.shown())
+		})
+	}
+}

@@ -75,7 +75,10 @@
 //	summer time begins or ends               fires are instants, so nothing is missed or doubled;
 //	                                         package cronexpr says which instants
 //	somebody triggers the job                never a missed fire, and hides none
-//	cron or zone is changed                  what was missed under the old one is forgotten
+//	cron, zone, DaylightSaving, StartTime,   what was missed under the old ones is forgotten
+//	EndTime or Offset are changed
+//	Jitter is changed                        nothing is forgotten: a fire that came and waits goes by the new one, and
+//	                                         begins at once if that is over, as a missed one if for over five seconds
 //
 // No other fire of an enabled item is lost. Every process ticks every fire of a job. A fire is made up if
 // a process that ticked it owns the item, or noted the fire in the item's node before it died. MisfireMax and

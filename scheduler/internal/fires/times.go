@@ -9,18 +9,19 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// Times are what a job fires by. The zero Times are those of no job.
+// Times are what a job fires by. The zero Times are those of no job. Its jitter is none of them: it moves the begin of a fire
+// and not the fire, so what was missed under another one was missed all the same.
 type Times struct {
 	cron, zone, daylightSaving string
 	start, end                 time.Time
-	jitter, offset             time.Duration
+	offset                     time.Duration
 }
 
 // TimesOf returns the times of a configuration.
 func TimesOf(cfg job.Config) Times {
 	return Times{
 		cron: cfg.Cron, zone: cfg.TimeZone, daylightSaving: string(cfg.DaylightSaving),
-		start: cfg.StartTime, end: cfg.EndTime, jitter: cfg.Jitter, offset: cfg.Offset,
+		start: cfg.StartTime, end: cfg.EndTime, offset: cfg.Offset,
 	}
 }
 
@@ -28,7 +29,8 @@ func TimesOf(cfg job.Config) Times {
 // that they are of these.
 func (t Times) Name() string {
 	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%q %q %q %d %d %s %s", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), secondsOf(t.jitter), secondsOf(t.offset))
+	// The jitter once stood where the 0 is.
+	_, _ = fmt.Fprintf(h, "%q %q %q %d %d 0 %s", t.cron, t.zone, t.daylightSaving, unixOf(t.start), unixOf(t.end), secondsOf(t.offset))
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 

@@ -22,7 +22,7 @@ func TestTheNameOfTimes(t *testing.T) {
 	require.Equal(t, "1crc04gmermot", a.Name(), "what was noted by an earlier version is still known")
 	for _, change := range []func(*Times){
 		func(t *Times) { t.cron = "1 * * * * ?" }, func(t *Times) { t.zone = "" }, func(t *Times) { t.daylightSaving = "quartz" },
-		func(t *Times) { t.start = time.Time{} }, func(t *Times) { t.end = minute(9) }, func(t *Times) { t.jitter = time.Second }, func(t *Times) { t.offset = time.Second },
+		func(t *Times) { t.start = time.Time{} }, func(t *Times) { t.end = minute(9) }, func(t *Times) { t.offset = time.Second },
 	} {
 		other := a
 		change(&other)

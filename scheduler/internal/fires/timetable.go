@@ -104,6 +104,20 @@ func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitte
 	t.notify()
 }
 
+// Delay gives e another jitter, if it is in its place. A fire that has come and was not told of goes by it, too: if that one is
+// over already, it is told of at once. One that was told of is not told of again.
+func (t *Timetable) Delay(e *Entry, j jitter.Jitter) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if e.index < 0 || e.jitter == j {
+		return
+	}
+	e.jitter = j
+	e.waitFor(e.next)
+	heap.Fix(&t.entries, e.index)
+	t.notify()
+}
+
 // Run tells the jobs of their fires until ctx ends.
 func (t *Timetable) Run(ctx context.Context) {
 	timer := time.NewTimer(WallCheck)
