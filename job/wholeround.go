@@ -27,7 +27,8 @@ type WholeRound struct {
 
 // WholeRoundListener has hooks that run once for a whole round, on exactly one of all instances that take part. All of
 // them must declare it. Either hook may be nil. The job must not be [Config.Unmonitored], nor have a
-// fixed delay ("@delay"), with which each item goes its own way. If it is stored so later, there are no hooks while it is.
+// fixed delay ("@delay"), with which each item goes its own way. If it is stored so later, there are no hooks while it is,
+// and what waits for one runs.
 //
 // A round belongs to a fire, or to a request to run by hand. When its first item begins, its items are fixed: all
 // that are enabled then. The round does not wait for an item that is disabled or falls away before it begins. If

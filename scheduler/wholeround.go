@@ -37,7 +37,7 @@ func (r *runner) mindBarriers() {
 		}
 	}
 	if r.attached.Connected() {
-		r.whole.Release(r.state)
+		r.whole.Release(r.look())
 		if r.applied >= r.needed {
 			r.whole.GiveBack(r.look())
 		}
@@ -56,7 +56,7 @@ func (r *runner) mindBarriersBlind(leaves bool) {
 	if !r.attached.Connected() {
 		return
 	}
-	r.whole.Release(r.state)
+	r.whole.Release(r.look())
 	if leaves {
 		r.whole.GiveBack(r.look())
 	}

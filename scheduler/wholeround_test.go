@@ -508,6 +508,46 @@ func TestHooksAndAFixedDelayLater(t *testing.T) {
 	})
 }
 
+// What waits for a hook when the job comes to have no rounds together does not wait any longer: no hook comes. One that runs
+// already is waited for.
+func TestWhatWaitsForAHookThatDoesNotComeAnyMore(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*job.Config){
+		"a fixed delay":   func(cfg *job.Config) { cfg.Cron = "@delay 1h" },
+		"without records": func(cfg *job.Config) { cfg.Unmonitored = true },
+	} {
+		for _, runs := range []bool{false, true} {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				g := withHooks(c)
+				g.started = time.Hour
+				g.work = func(_ context.Context, sc job.ShardingContext) error {
+					if sc.Item == 1 && !runs {
+						time.Sleep(90 * time.Second)
+					}
+					return nil
+				}
+				g.hook = func(_ context.Context, phase string) error {
+					if phase == "started" && runs {
+						time.Sleep(8 * time.Second)
+					}
+					return nil
+				}
+				cfg := minutely(2)
+				g.join("a", cfg)
+				g.join("b", cfg)
+				sleepUntil(66 * time.Second)
+				g.read()
+				change(&cfg)
+				c.change(cfg)
+				sleepUntil(70 * time.Second)
+				require.Equal(t, !runs, slices.Contains(g.read(), "item 0 begins"), name)
+				sleepUntil(75 * time.Second)
+				require.Equal(t, runs, slices.Contains(g.read(), "item 0 begins"), name)
+			})
+		}
+	}
+}
+
 // A hook that its instance's session does not outlast is told of once, as lost, by who records that.
 func TestALostHookIsToldOfOnce(t *testing.T) {
 	t.Parallel()

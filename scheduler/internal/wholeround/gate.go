@@ -68,16 +68,19 @@ func (r *Rounds) Bound(gates []*Gate) {
 	})
 }
 
-// Release opens the gates of executions whose round's started barrier is settled, or is not theirs any more.
-// Code starts only under a session that is in order.
-func (r *Rounds) Release(s *jobtree.State) {
+// Release opens the gates of executions whose round's started barrier is settled, or is not theirs any more, and those of all
+// if the job has come to have no rounds together: no hook comes then, unless it runs already. Code starts only under a session
+// that is in order.
+func (r *Rounds) Release(v room.View) {
 	if r == nil || len(r.gates) == 0 {
 		return
 	}
-	b := s.Barrier(jobtree.PhaseStarted).Round.Value
+	b := v.State.Barrier(jobtree.PhaseStarted).Round.Value
+	apart := v.Usable && !Together(v.Config)
 	for g := range r.gates {
 		passed := b.Covers(g.key) && (!same(b.Key(), g.key) || b.Outcome != "")
-		if passed || g.free {
+		hooked := b.Underway() && same(b.Key(), g.key)
+		if passed || g.free || apart && !hooked {
 			g.held.Opened()
 			close(g.Open)
 			r.Forget(g)
