@@ -36,11 +36,10 @@ func due(cfg job.Config, fire time.Time) time.Time {
 	return fire.Add(jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}.Of(fire))
 }
 
-// sameTimes tells whether the job fires by the same rules under other settings.
+// sameTimes tells whether the job has the same fires under other settings. A jitter moves their begin, and no more.
 func (s *settings) sameTimes(other *settings) bool {
 	return s.Cron == other.Cron && s.TimeZone == other.TimeZone && s.DaylightSaving == other.DaylightSaving &&
-		s.StartTime.Equal(other.StartTime) && s.EndTime.Equal(other.EndTime) &&
-		s.Jitter == other.Jitter && s.Offset == other.Offset
+		s.StartTime.Equal(other.StartTime) && s.EndTime.Equal(other.EndTime) && s.Offset == other.Offset
 }
 
 func settingsOf(stored jobtree.Stored[job.Config]) *settings {

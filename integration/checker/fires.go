@@ -8,40 +8,56 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 )
 
 // judgeFires accounts for every fire of every item: it was run, or a rule says why not.
 func (j *judge) judgeFires() {
 	for _, n := range slices.Sorted(maps.Keys(j.courses.runnable)) {
 		obstacles := j.obstacles(n)
+		var waits time.Time // the fire that was delayed when the settings changed; zero = none
 		for i, s := range j.courses.settings {
 			until := j.End
 			if i+1 < len(j.courses.settings) {
 				until = j.courses.settings[i+1].from
 			}
+			first := s.from
+			if !waits.IsZero() && s.is.usable && s.is.sameTimes(j.courses.settings[i-1].is) {
+				first = waits
+			}
+			waits = time.Time{}
 			switch {
 			case !s.is.usable || cronexpr.IsTriggered(s.is.schedule):
 			case s.is.delay > 0:
 				j.judgeDelay(n, s.is, span{s.from, until}, obstacles)
 			default:
-				j.judgeScheduled(n, s.is, span{s.from, until}, obstacles)
+				waits = j.judgeScheduled(n, s.is, first, span{s.from, until}, obstacles)
 			}
 		}
 	}
 }
 
-// judgeScheduled judges the fires of an item while settings are in force.
-func (j *judge) judgeScheduled(n int, s *settings, in span, obstacles spans) {
-	for fire := s.schedule.Next(in.from.Add(-1)); !fire.IsZero() && fire.Before(in.until); fire = s.schedule.Next(fire) {
+// judgeScheduled judges the fires of an item while settings are in force, from the first one that may come then. It returns the
+// one that is delayed when they change, if any is: under others that do not change the fires it is due by those, and at once if
+// it would have been due before.
+func (j *judge) judgeScheduled(n int, s *settings, first time.Time, in span, obstacles spans) (waits time.Time) {
+	for fire := s.schedule.Next(first.Add(-1)); !fire.IsZero() && fire.Before(in.until); fire = s.schedule.Next(fire) {
 		due := due(s.Config, fire)
+		if due.Before(in.from) {
+			if s.Misfire == job.MisfireSkip {
+				continue // it may be too late to be on time
+			}
+			due = in.from
+		}
 		if !due.Before(in.until) {
-			return // the settings changed while it was delayed
+			return fire // the settings changed while it was delayed
 		}
 		if !j.courses.runnable[n].at(due) || slices.ContainsFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }) {
 			continue
 		}
 		j.judgeMissed(missed{n, fire, due, s}, obstacles)
 	}
+	return time.Time{}
 }
 
 // standsFor tells whether an execution is that of a fire.

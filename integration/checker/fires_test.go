@@ -212,6 +212,51 @@ func TestAFireWithAJitterIsDueLater(t *testing.T) {
 	}
 }
 
+// A fire whose jitter is changed while it is delayed is due by the new one, and at once if that is over.
+func TestAFireWhoseJitterIsChangedIsDueAllTheSame(t *testing.T) {
+	t.Parallel()
+	was := jitter.Jitter{Job: "orders", Most: 45 * time.Second}
+	for name, tt := range map[string]struct {
+		most  time.Duration // from a second after the fire on
+		began time.Duration // after the fire; 0 = never
+		want  []lapse
+	}{
+		"at once":         {0, 2 * second, nil},
+		"never":           {0, 0, lapses(checker.NoStall, "was missed")},
+		"later":           {59 * second, jitter.Jitter{Job: "orders", Most: 59 * second}.Of(fire), nil},
+		"later, or never": {59 * second, 0, lapses(checker.NoStall, "nobody ran")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			delayed := func(most time.Duration) func(*job.Config) {
+				return minutely(func(cfg *job.Config) { cfg.Jitter = most })
+			}
+			s := newStory(delayed(was.Most))
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			for i := -minute; i < 5*minute; i += minute {
+				at := i + jitter.Jitter{Job: "orders", Most: tt.most}.Of(fire.Add(i))
+				switch {
+				case i < 0:
+					at = i + was.Of(fire.Add(i))
+				case i == 0:
+					cfg := s.state.Config.Value
+					cfg.Jitter = tt.most
+					s.at(second).configure(cfg)
+					at = tt.began
+				}
+				if i != 0 || tt.began > 0 {
+					s.end(0, s.at(at).begin(0, a, job.Scheduled, fire.Add(i)), jobtree.Success)
+				}
+			}
+			findings := s.judge()
+			require.Len(t, findings, len(tt.want), "%v", findings)
+			for _, w := range tt.want {
+				require.True(t, hasLapse(findings, w), "no finding %q among %v", w.text, findings)
+			}
+		})
+	}
+}
+
 // A begin that is taken back ends no fire but for as long as it stood: not the ones that it passed over, as who made it did
 // not know of them. Who runs the item next makes them up, also if the item came there while the begin stood.
 func TestABeginThatIsTakenBackEndsNoFire(t *testing.T) {

@@ -56,6 +56,8 @@ const (
 	opShutDown
 	// By somebody else, to what an operation is about that is under way.
 	contradict
+	// By operators who know what they do, in seeds that are about it.
+	changeJitter
 
 	deeds
 )
@@ -71,6 +73,7 @@ var deedNames = [deeds]string{
 	"operate: trigger", "operate: backfill", "operate: disable the job", "operate: disable or enable an item", "operate: disable or enable a server",
 	"operate: change settings", "operate: roll back", "operate: remove and create", "operate: give up", "operate: reshard", "operate: tidy", "operate: shut down",
 	"change what an operation is about",
+	"change the jitter",
 }
 
 func (d deed) String() string { return deedNames[d] }

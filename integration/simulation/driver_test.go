@@ -230,6 +230,12 @@ func (d *driver) actOnCluster(a action) {
 		d.configure(func(cfg *job.Config) { setMisfire(cfg, a.n) })
 	case changeParameter:
 		d.configure(func(cfg *job.Config) { cfg.JobParameter = fmt.Sprint("parameter ", a.n) })
+	case changeJitter:
+		d.configure(func(cfg *job.Config) {
+			if !strings.HasPrefix(cfg.Cron, "@delay") {
+				cfg.Jitter = d.plan.pace.unit * time.Duration(a.n%5) / 5
+			}
+		})
 	case toggleItem:
 		d.toggleItem(a.n)
 	case toggleServer:

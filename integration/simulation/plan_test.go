@@ -275,7 +275,7 @@ func (p *plan) delay(r *rand.Rand) {
 	}
 	p.drawn = []deed{launch, launch, stop, stop, crash}
 	for range r.IntN(4) {
-		p.drawn = append(p.drawn, []deed{toggleServer, toggleItem, changeTotal, changeCron, changeMisfire, expire, runByHand, storeDown}[r.IntN(8)])
+		p.drawn = append(p.drawn, []deed{toggleServer, toggleItem, changeTotal, changeCron, changeMisfire, expire, runByHand, storeDown, changeJitter, changeJitter}[r.IntN(10)])
 	}
 }
 
