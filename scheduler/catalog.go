@@ -198,7 +198,8 @@ func (c *catalog) handles(name string) bool {
 	if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
 		return false // it is data of another registry
 	}
-	if c.mine[name] == nil && c.bad[name] != node.Revision {
+	// One that was declared is not left alone: it pauses, and says so itself.
+	if _, none := c.s.Job(name); none != nil && c.bad[name] != node.Revision {
 		c.bad[name] = node.Revision
 		c.s.log.WarnContext(c.life, "job is left alone: its configuration cannot be read", logJob, name, logError, err)
 	}

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
 	"sync/atomic"
@@ -271,6 +272,21 @@ func TestAnUnreadableJobIsLeftAlone(t *testing.T) {
 		sleepUntil(16 * time.Second)
 		require.Empty(t, c.take())
 		require.Equal(t, []string{fullID("a")}, c.members(), "it waits")
+	})
+}
+
+// One cause gives one line: a job that the process declares pauses then, and is not left alone as well.
+func TestADeclaredJobThatIsUnreadableIsNotLeftAlone(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var log lines
+		opts := append(handlers(c, "a", nil, "index"), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		c.startWith("a", nil, opts, jobOf(1))
+		put(t, c.server, "/orders/config", "nonsense")
+		put(t, c.server, "/bills/config", "nonsense")
+		sleepUntil(6 * time.Second)
+		require.Equal(t, 1, log.count("job pauses: its configuration cannot be read"))
+		require.Equal(t, 1, log.count("job is left alone: its configuration cannot be read"), "that of bills")
 	})
 }
 
