@@ -299,6 +299,40 @@ func TestABeginThatIsTakenBackEndsNoFire(t *testing.T) {
 	}
 }
 
+// What has begun for a fire that nobody makes up is not taken back while it can still be run.
+func TestABeginThatNobodyMakesUpIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		misfire   job.MisfirePolicy
+		meanwhile func(s *story)
+		found     bool
+	}{
+		"for no reason":                   {job.MisfireSkip, func(*story) {}, true},
+		"it is made up":                   {job.MisfireAll, func(*story) {}, false},
+		"its item moves":                  {job.MisfireSkip, func(s *story) { s.commit(put(tree.ItemInstance(0), b, 0), s.epoch(1)) }, true},
+		"its instance stops":              {job.MisfireSkip, func(s *story) { s.happen(checker.Stopped, a) }, true},
+		"the stop timeout is over":        {job.MisfireSkip, func(s *story) { s.happen(checker.Stopped, a); s.at(35 * second) }, false},
+		"its process stood still":         {job.MisfireSkip, func(s *story) { s.happen(checker.Paused, a) }, false},
+		"its item is disabled":            {job.MisfireSkip, func(s *story) { s.commit(put(tree.ItemDisabled(0), "", 0)) }, false},
+		"its server is disabled":          {job.MisfireSkip, func(s *story) { s.commit(put(tree.Server("10.0.0.1"), jobtree.EncodeServer(true), 0)) }, false},
+		"its mark has gone, and its time": {job.MisfireSkip, func(s *story) { s.commit(gone(tree.ItemRunning(0))) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Misfire, cfg.MaxConcurrentItems = tt.misfire, 1 }))
+			r := s.at(0).begin(0, a, job.Scheduled, fire)
+			s.runs = s.runs[:len(s.runs)-1] // its code is not called
+			s.at(second)
+			tt.meanwhile(s)
+			record, err := s.record(0).Undo(r.Context.Token, s.now)
+			require.NoError(t, err)
+			s.close(0, record)
+			found := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool { return strings.Contains(f.Text, "nobody makes up") })
+			require.Equal(t, tt.found, found)
+		})
+	}
+}
+
 // A misfire window reaches back to the record of an item: what came while nobody lived is made up if there was one by then
 // that nothing but a fault could take away.
 func TestAWindowReachesBackToTheRecord(t *testing.T) {

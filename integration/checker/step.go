@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -119,6 +120,29 @@ func (j *judge) ended(at time.Time, n int, was, is jobtree.Item) {
 		j.find(NothingForgotten, at, n, "an execution was declared lost though its instance lived", e)
 	}
 	j.judgeAftermath(e)
+	j.judgeTakenBack(e, was)
+}
+
+// judgeTakenBack judges whether who took a begin back left it to somebody. If the job makes nothing up, nobody runs the fire later:
+// an execution that waits for its turn then keeps it, wherever its item moves and also while its instance leaves, until its
+// session or the stop timeout is over, or its item is not to run any more.
+func (j *judge) judgeTakenBack(e *execution, was jobtree.Item) {
+	if e.outcome() != jobtree.NotStarted || !e.planned() || e.settings.Misfire != job.MisfireSkip || was.Running.Created != e.token {
+		return
+	}
+	now := settingsOf(j.before.Config)
+	if !now.usable || now.delay > 0 || was.Disabled || !j.before.Enabled(e.instance()) {
+		return
+	}
+	hindered := j.during(e.instance(), j.rules.Settle, Cut, Paused, Slow, Paced, Down, Expired, Lost, Denied, Misset)
+	for _, i := range j.Incidents {
+		if i.Kind == Stopped && i.Instance == e.instance() {
+			hindered = append(hindered, span{i.From.Add(j.rules.Grace - j.rules.Settle), j.End})
+		}
+	}
+	if !hindered.merge().touches(e.begun.Current.Begin, e.closed) { // when it was decided: the answer may come too late
+		j.find(NothingForgotten, e.closed, e.item, "a begin was taken back that nobody makes up", e)
+	}
 }
 
 // maybe returns an execution as proof, if there is one.
