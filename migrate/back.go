@@ -119,10 +119,14 @@ func (m *mover) restore(s *scene) (deed, error) {
 	if s.there.Started {
 		lost = s.there.Lost
 	}
+	again := make(map[int]string) // those that get another record so
 	for n, record := range lost {
-		d.first = append(d.first, m.runAgain(s, n, record)...)
+		steps, recorded := m.runAgain(s, n, record)
+		if d.first = append(d.first, steps...); recorded {
+			again[n] = record
+		}
 	}
-	d.first = append(d.first, ranElsewhere(s.source, s.target, lost)...)
+	d.first = append(d.first, ranElsewhere(s.source, s.target, again)...)
 	if start := s.target.tokens(s.source.state.Tokens().Value.Base); start != s.source.state.Tokens().Value {
 		step, _ := s.source.put(tree.Tokens(), jobtree.EncodeTokens(start))
 		d.last = append(d.last, step)
@@ -152,20 +156,20 @@ func (m *mover) formerText(s *scene) (string, error) {
 
 // runAgain has the source run an item again that the target has lost. Java goes by the item alone; instances of this
 // library, where there are any records of them, by the record.
-func (m *mover) runAgain(s *scene, item int, record string) []guarded.Step {
+func (m *mover) runAgain(s *scene, item int, record string) (steps []guarded.Step, recorded bool) {
 	tree := s.source.state.Tree()
 	if !s.source.config.Failover || item >= s.source.config.ShardingTotalCount {
-		return nil
+		return nil, false
 	}
 	waits, _ := s.source.put(tree.FailoverItem(item), "")
-	steps := []guarded.Step{waits}
+	steps = []guarded.Step{waits}
 	for path := range s.source.nodes {
 		if name, ok := jobtree.Parse(path); ok && name.Kind == jobtree.KindItemRecord {
 			step, _ := s.source.put(tree.ItemRecord(item), s.source.lostElsewhere(item, record))
-			return append(steps, step)
+			return append(steps, step), true
 		}
 	}
-	return steps
+	return steps, false
 }
 
 // confirm says what ends a move. The target says first that there is no way back, as it says first that there is one.

@@ -809,3 +809,24 @@ func TestALostExecutionLeavesWhatWasKnown(t *testing.T) {
 		require.EqualValues(w, 5, there.Counts.Success)
 	})
 }
+
+// So it does where the source does not run it again, as it has no failover.
+func TestALostExecutionThatIsNotRunAgainLeavesWhatWasKnown(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		fire := func(minutes int) time.Time {
+			return time.Now().UTC().Truncate(time.Hour).Add(time.Duration(minutes) * time.Minute)
+		}
+		w.has(w.source, "/orders/config", configOf(w, func(c *job.Config) { c.MisfireWindow = time.Hour }), "/orders/sharding/0/record", ran(fire(5), nil))
+		require.True(w, w.goes(migrate.Move).Done)
+		w.has(w.target, "/orders/config", configOf(w, func(c *job.Config) { c.MisfireWindow, c.Failover = time.Hour, true }),
+			"/orders/sharding/0/record", ran(fire(20), func(r *jobtree.Record) {
+				r.State = jobtree.ItemWaiting
+				r.Current.Outcome, r.Current.Failover = jobtree.Lost, true
+			}))
+		require.True(w, w.goes(migrate.Return).Done)
+		here := w.record(w.source, 0)
+		require.Equal(w, jobtree.ItemIdle, here.State)
+		require.Equal(w, fire(20), here.LastFire)
+	})
+}

@@ -1,6 +1,8 @@
 package scheduler
 
 import (
+	"time"
+
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
@@ -102,5 +104,9 @@ func (r *runner) keepTime(paused bool) {
 	if now.Rules.Delay == 0 && !cronexpr.IsTriggered(schedule) && cronexpr.NeverAfter(schedule, r.s.now().Add(-delays.Most)) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.Config.Cron)
 	}
-	r.s.timetable.SetWith(r.entry, schedule, delays, delayed)
+	var told time.Time // no fire is told of again because its delay is another one now
+	if same {
+		told = r.rounds.Ticked()
+	}
+	r.s.timetable.SetWith(r.entry, schedule, delays, delayed, told)
 }

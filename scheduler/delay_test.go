@@ -344,6 +344,28 @@ func TestTheJitterIsChanged(t *testing.T) {
 	}
 }
 
+// A fire that was told of is not told of again if the jitter is changed while the job pauses: without records nobody would know
+// that it has run.
+func TestTheJitterIsChangedDuringAPause(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 2, Jitter: 50 * time.Minute, Unmonitored: true}
+		later, fire := cfg, bubbleStart.Add(2*time.Hour)
+		for later.Jitter += time.Minute; delayOf(later, fire) < delayOf(cfg, fire)+time.Minute; later.Jitter += time.Second {
+		}
+		c.start("a", nil, cfg)
+		sleepUntil(2*time.Hour + delayOf(cfg, fire) + 10*time.Second)
+		require.NotEmpty(t, c.take())
+		put(t, c.server, orders.Config(), "{broken")
+		time.Sleep(5 * time.Second)
+		c.change(later)
+		sleepUntil(3 * time.Hour)
+		require.Empty(t, c.take())
+		sleepUntil(4 * time.Hour)
+		require.Len(t, c.take(), 2)
+	})
+}
+
 // delayOf returns by how much a job's jitter delays a fire.
 func delayOf(cfg job.Config, fire time.Time) time.Duration {
 	return jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}.Of(fire)

@@ -165,6 +165,8 @@ func TestWhatNobodyWouldMakeUpKeepsItsTurn(t *testing.T) {
 	skip.Misfire = job.MisfireSkip
 	failover := skip
 	failover.Failover = true
+	unmonitored := five(6, 1)
+	unmonitored.Unmonitored = true
 	byHand := yearly(6)
 	byHand.MaxConcurrentItems = 1
 	for name, test := range map[string]struct {
@@ -172,11 +174,12 @@ func TestWhatNobodyWouldMakeUpKeepsItsTurn(t *testing.T) {
 		first []string // that are there from the start
 		event func(c *cluster, a *instance, code job.Handler)
 	}{
-		"an instance joins":           {skip, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, skip) }},
-		"the instance stops":          {skip, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
-		"its session is lost":         {failover, []string{"a"}, func(_ *cluster, a *instance, _ job.Handler) { a.registry.Expire() }},
-		"the instance stops, by hand": {byHand, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
-		"an instance joins, by hand":  {byHand, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, byHand) }},
+		"an instance joins":                            {skip, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, skip) }},
+		"the instance stops":                           {skip, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
+		"its session is lost":                          {failover, []string{"a"}, func(_ *cluster, a *instance, _ job.Handler) { a.registry.Expire() }},
+		"the instance stops, and there are no records": {unmonitored, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
+		"the instance stops, by hand":                  {byHand, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
+		"an instance joins, by hand":                   {byHand, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, byHand) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -188,7 +191,7 @@ func TestWhatNobodyWouldMakeUpKeepsItsTurn(t *testing.T) {
 					a = c.startCode(id, code, test.cfg)
 				}
 				sleepUntil(5 * time.Minute)
-				if test.cfg.Misfire != job.MisfireSkip {
+				if test.cfg.Cron == yearly(1).Cron {
 					require.NoError(t, errOf(ordersOf(t, a).Trigger(t.Context())))
 				}
 				sleepUntil(5*time.Minute + 500*time.Millisecond)

@@ -15,6 +15,8 @@ const (
 	// queued is how many times what it takes at best an answer may take. Beyond that what is under way waits for other such, and
 	// more of it makes nothing faster.
 	queued = 2
+	// known is for how long nothing may be handed over until what was learnt of the registry counts no more.
+	known = 10 * time.Second
 )
 
 // handovers lets jobs that are left tell the registry so, as many at a time as keep the registry busy, and no more: a stop has
@@ -26,6 +28,7 @@ type handovers struct {
 	mu       sync.Mutex
 	grown    int             // how many more transactions than at first may be under way
 	best     time.Duration   // that an answer took; zero = there was none
+	learnt   time.Time       // when the last one came
 	underWay int             // transactions
 	waiting  []*handoverTurn // in the order in which they came, some of which have been withdrawn
 }
@@ -38,9 +41,9 @@ type handoverTurn struct {
 	has   bool
 }
 
-// take tells whether it is a job's turn to commit about so many transactions. If not, the job waits, and its wake is
-// called in time. Who has the turn gives it back.
-func (h *handovers) take(t *handoverTurn, size int) bool {
+// take returns how many transactions it is a job's turn to commit, of so many; 0 if the job waits, and its wake is called in
+// time. They may be fewer than it asks for now, as it asked for no more when it began to wait. Who has the turn gives it back.
+func (h *handovers) take(t *handoverTurn, size int) int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
@@ -52,7 +55,10 @@ func (h *handovers) take(t *handoverTurn, size int) bool {
 		t.size, t.waits = size, true
 		h.waiting = append(h.waiting, t)
 	}
-	return t.has
+	if !t.has {
+		return 0
+	}
+	return t.size
 }
 
 // waitsFor tells whether a job waits for its turn. nil is that of a job that is not left.
@@ -103,19 +109,27 @@ func (h *handovers) withdraw(t *handoverTurn) {
 func (h *handovers) part() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.best == 0 {
+	if h.forget(); h.best == 0 {
 		return probe
 	}
 	return h.window() / 2
+}
+
+// forget drops what was learnt long ago. The caller holds mu.
+func (h *handovers) forget() {
+	if time.Since(h.learnt) > known {
+		h.best, h.grown = 0, 0
+	}
 }
 
 // answered takes in how long the registry took to answer so many transactions of a turn.
 func (h *handovers) answered(size int, took time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.best == 0 || took < h.best {
+	if h.forget(); h.best == 0 || took < h.best {
 		h.best = took
 	}
+	h.learnt = time.Now()
 	switch {
 	case took > 2*queued*h.best:
 		h.grown = max(0, h.grown-size)

@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -16,7 +17,7 @@ func TestJobsHandOverInTurn(t *testing.T) {
 		if turns[name] == nil {
 			turns[name] = &handoverTurn{wake: func() { woken = append(woken, name) }}
 		}
-		return h.take(turns[name], size)
+		return h.take(turns[name], size) > 0
 	}
 	require.True(t, take("huge", 10*firstHandedOver), "alone, any job may")
 	require.True(t, take("huge", 1), "it has its turn")
@@ -49,30 +50,35 @@ func TestALargeJobHandsOverInItsTurn(t *testing.T) {
 	t.Parallel()
 	var h handovers
 	first, large, small := &handoverTurn{}, &handoverTurn{wake: func() {}}, &handoverTurn{wake: func() {}}
-	require.True(t, h.take(first, 1))
-	require.False(t, h.take(large, firstHandedOver))
-	require.False(t, h.take(small, 1))
+	require.Equal(t, 1, h.take(first, 1))
+	require.Zero(t, h.take(large, firstHandedOver))
+	require.Zero(t, h.take(small, 1))
 	h.giveBack(first)
-	require.True(t, large.has)
+	require.Equal(t, firstHandedOver, h.take(large, 2*firstHandedOver), "as many as it asked for when it began to wait")
 	require.True(t, h.waitsFor(small))
 }
 
 // How much is under way follows from how long answers take: what a slow registry has not answered yet is no reason to wait.
 func TestMoreIsHandedOverAtOnceWhereAnswersTakeTime(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { testMoreIsHandedOver(t) })
+}
+
+func testMoreIsHandedOver(t *testing.T) {
+	t.Helper()
 	var h handovers
 	first, next := &handoverTurn{}, &handoverTurn{wake: func() {}}
 	require.Equal(t, probe, h.part())
 	h.answered(1, 100*time.Millisecond)
 	require.Equal(t, firstHandedOver/2, h.part(), "nobody waits")
 
-	require.True(t, h.take(first, firstHandedOver))
-	require.False(t, h.take(next, 300))
+	require.Equal(t, firstHandedOver, h.take(first, firstHandedOver))
+	require.Zero(t, h.take(next, 300))
 	h.answered(300, 200*time.Millisecond)
 	require.Equal(t, (firstHandedOver+300)/2, h.part())
 	h.giveBack(first)
 	require.True(t, next.has)
-	require.True(t, h.take(first, firstHandedOver), "beside it")
+	require.Equal(t, firstHandedOver, h.take(first, firstHandedOver), "beside it")
 
 	h.answered(h.part(), 300*time.Millisecond)
 	require.Equal(t, (firstHandedOver+300)/2, h.part(), "they wait for each other: more would not be faster")
@@ -90,4 +96,7 @@ func TestMoreIsHandedOverAtOnceWhereAnswersTakeTime(t *testing.T) {
 	require.Equal(t, mostHandedOver/2, h.part())
 	h.answered(h.part(), 201*time.Millisecond)
 	require.Equal(t, mostHandedOver/4, h.part(), "by the best answer")
+
+	time.Sleep(known + time.Second)
+	require.Equal(t, probe, h.part(), "what was learnt is of another stop")
 }

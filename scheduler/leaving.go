@@ -30,8 +30,12 @@ func (r *runner) handOver(f *farewell) {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
 	part := notes[:f.partOf(len(notes), r.s.handovers.part())]
 	leave, stays := r.proposeLeave()
-	if size := len(part) + len(leave); size > 0 && !r.s.handovers.take(&f.turn, size) {
-		return
+	if size := len(part) + len(leave); size > 0 {
+		granted := r.s.handovers.take(&f.turn, size)
+		if granted == 0 {
+			return
+		}
+		part = part[:min(len(part), max(1, granted-len(leave)))]
 	}
 	defer r.s.handovers.giveBack(&f.turn)
 	before := r.rounds.ToNote()
@@ -84,9 +88,10 @@ func (r *runner) handIn(batch room.Batch) {
 	if len(batch) == 0 {
 		return
 	}
-	began := time.Now()
-	r.commit(batch)
-	r.s.handovers.answered(len(batch), time.Since(began))
+	began, under := time.Now(), r.attached.Ctx
+	if r.commit(batch); under.Err() == nil { // else it may have got no answer
+		r.s.handovers.answered(len(batch), time.Since(began))
+	}
 }
 
 // proposeLeave proposes to leave, or to hand over all else if the instance stays; nothing if that was done.

@@ -548,6 +548,28 @@ func TestWhatWaitsForAHookThatDoesNotComeAnyMore(t *testing.T) {
 	}
 }
 
+// Nobody takes a hook for which nothing waits any more, also who does not know that yet: the items would have begun before it.
+func TestAHookIsNotTakenByOldSettings(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		g := withHooks(c)
+		cfg := minutely(2)
+		g.join("a", cfg)
+		b := g.join("b", cfg)
+		sleepUntil(64 * time.Second)
+		g.read()
+		b.registry.SetLatency(300 * time.Millisecond)
+		sleepUntil(65*time.Second + 400*time.Millisecond)
+		cfg.Unmonitored = true
+		c.change(cfg)
+		sleepUntil(69 * time.Second)
+		lines := g.read()
+		require.Len(t, linesWith(lines, "item"), 2)
+		begun := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, "item") })
+		require.Empty(t, linesWith(lines[begun:], "started"), "%v", lines)
+	})
+}
+
 // A hook that its instance's session does not outlast is told of once, as lost, by who records that.
 func TestALostHookIsToldOfOnce(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package barrier_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,9 +38,12 @@ func TestEachGuardRefusesWhatIsTooLate(t *testing.T) {
 		"take what is timed out": {func(w *world) { open(w, first) }, takes, func(w *world) {
 			require.True(t, w.commit(barrier.Expire(w.state(), p, noon)))
 		}},
-		"take what is replaced":     {func(w *world) { open(w, first) }, takes, func(w *world) { open(w, second) }},
-		"take as one who is gone":   {func(w *world) { open(w, first) }, takes, func(w *world) { delete(w.nodes, tree.Instance(a)) }},
-		"take as another by now":    {func(w *world) { open(w, first) }, takes, func(w *world) { delete(w.nodes, tree.Instance(a)); w.put(tree.Instance(a), "", 3) }},
+		"take what is replaced":   {func(w *world) { open(w, first) }, takes, func(w *world) { open(w, second) }},
+		"take as one who is gone": {func(w *world) { open(w, first) }, takes, func(w *world) { delete(w.nodes, tree.Instance(a)) }},
+		"take as another by now":  {func(w *world) { open(w, first) }, takes, func(w *world) { delete(w.nodes, tree.Instance(a)); w.put(tree.Instance(a), "", 3) }},
+		"take by settings of before": {func(w *world) { open(w, first) }, takes, func(w *world) {
+			w.put(tree.Config(), strings.Replace(w.nodes[tree.Config()].Value, "{", "{ ", 1), 0)
+		}},
 		"time out what is taken":    {func(w *world) { open(w, first) }, expires, take},
 		"time out what is settled":  {func(w *world) { open(w, first) }, expires, func(w *world) { take(w); settle(w) }},
 		"time out what is replaced": {func(w *world) { open(w, first) }, expires, func(w *world) { open(w, second) }},

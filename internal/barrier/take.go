@@ -28,6 +28,7 @@ func Take(s *jobtree.State, p jobtree.Phase, instance string, session *registry.
 		If: []registry.Condition{
 			registry.Unchanged(tree.Barrier(p), b.Round.Revision),
 			registry.CreatedAt(tree.Instance(instance), s.Instance(instance).Created),
+			registry.Unchanged(tree.Config(), s.Config.Revision), // by another one the items may not wait for it
 		},
 		Then: []registry.Write{
 			registry.Put(tree.Barrier(p), jobtree.EncodeBarrier(taken)),

@@ -34,9 +34,14 @@ type Entry struct {
 // goroutine that runs the timetable, and must not block.
 func NewEntry(fired func(Tick)) *Entry { return &Entry{fired: fired, index: -1} }
 
-// waitDelayed makes the entry wait for its first fire that is told of after now: it may have come already.
-func (e *Entry) waitDelayed(now time.Time) {
-	fire := e.schedule.Next(now.Add(-e.jitter.Most))
+// waitDelayed makes the entry wait for its first fire that is told of after now: it may have come already. told is the last one
+// that was told of, which is not told of again unless the clock was set back behind it; zero = none.
+func (e *Entry) waitDelayed(now, told time.Time) {
+	since := now.Add(-e.jitter.Most)
+	if told.After(since) && !told.After(now) {
+		since = told
+	}
+	fire := e.schedule.Next(since)
 	for !fire.IsZero() && !fire.Add(e.jitter.Of(fire)).After(now) {
 		fire = e.schedule.Next(fire)
 	}
@@ -80,12 +85,13 @@ func NewTimetable(now func() time.Time) *Timetable {
 // Set gives e the schedule, and puts it in its place, where it waits for its first fire after now. A nil schedule
 // takes it out.
 func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule) {
-	t.SetWith(e, schedule, jitter.Jitter{}, false)
+	t.SetWith(e, schedule, jitter.Jitter{}, false, time.Time{})
 }
 
 // SetWith is Set for fires that a jitter delays. delayed tells whether one counts that has come, and whose jitter is not
-// over. It must not where somebody may have run for it already, and no record tells.
-func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, delayed bool) {
+// over. It must not where somebody may have run for it already, and no record tells. told is the last fire that was told of before,
+// and is not told of again; zero = none.
+func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, delayed bool, told time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if e.index >= 0 {
@@ -96,7 +102,7 @@ func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitte
 		return
 	}
 	if now := t.now(); delayed {
-		e.waitDelayed(now)
+		e.waitDelayed(now, told)
 	} else {
 		e.waitFor(schedule.Next(now))
 	}

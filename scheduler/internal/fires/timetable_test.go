@@ -284,7 +284,7 @@ func TestTheClockIsSetBackWhileAFireIsDelayed(t *testing.T) {
 			delay := j.Of(midnight.Add(time.Hour))
 			require.Greater(t, delay, 2*time.Minute)
 			until(40 * time.Minute)
-			b.SetWith(b.entry("a"), parsed(t, cron), j, true)
+			b.SetWith(b.entry("a"), parsed(t, cron), j, true, time.Time{})
 			until(time.Hour + time.Minute)
 			b.turn(-30 * time.Second)
 			until(time.Hour + 50*time.Minute)

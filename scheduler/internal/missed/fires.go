@@ -125,6 +125,9 @@ func (f *Fires) Ticked(t fires.Tick, settled bool) {
 	f.witness.Saw(t.First, t.Fire)
 }
 
+// Newest returns the newest fire that this clock ticked, by whatever times; zero = none.
+func (f *Fires) Newest() time.Time { return f.last.fire }
+
 // Missing notes that fires may come that are not ticked.
 func (f *Fires) Missing() { f.witness.Missing() }
 

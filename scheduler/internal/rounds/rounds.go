@@ -165,6 +165,9 @@ func (r *Rounds) Unticked() { r.missed.Missing() }
 // FiresBy tells whether the job has fired by these times up to now.
 func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times) }
 
+// Ticked returns the newest fire that this process's clock ticked, by whatever times; zero = none.
+func (r *Rounds) Ticked() time.Time { return r.missed.Newest() }
+
 // Timed tells whether the job has fired by any times here.
 func (r *Rounds) Timed() bool { return r.missed.Timed() }
 
