@@ -64,8 +64,8 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 		group.kill() // what the script left behind, or what ignored the signal
 		flush()
 	}
-	if errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil {
-		err = nil // the script has succeeded; what held its output is gone
+	if errors.Is(err, exec.ErrWaitDelay) {
+		err = nil // the script has succeeded, and nobody had asked it to end; what held its output is gone
 	}
 	return c.failure(ctx, cmd, err, end)
 }

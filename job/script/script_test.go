@@ -228,6 +228,26 @@ func TestAGrandchildHoldsTheOutput(t *testing.T) {
 	gone(t, pids+"/child")
 }
 
+// It has succeeded also if its time is over while that process has its grace.
+func TestTheTimeIsOverWhenTheScriptHasEnded(t *testing.T) {
+	t.Parallel()
+	pids := t.TempDir()
+	path := write(t, "sleep 600 & echo $! >"+pids+"/child; echo $$ >"+pids+"/self")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	go func() {
+		written(t, pids+"/self")
+		text, _ := os.ReadFile(pids + "/self")
+		self, _ := strconv.Atoi(strings.TrimSpace(string(text)))
+		for !errors.Is(syscall.Kill(self, 0), syscall.ESRCH) { // until it is waited for
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Second) // that it was is noticed within, which cannot be seen from here
+		cancel(job.ErrTimeout)
+	}()
+	require.NoError(t, run(ctx, t, script.Job{Grace: 3 * time.Second}, path))
+	gone(t, pids+"/child")
+}
+
 func TestOutputIsLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
