@@ -106,7 +106,12 @@ func mayPass(err error) bool {
 	if errors.As(err, &answer) {
 		return slices.Contains(passing, answer.Status)
 	}
-	return !errors.Is(err, webcall.ErrTooManyRedirects) && !errors.Is(err, webcall.ErrForbidden)
+	for _, lasting := range []error{webcall.ErrTooManyRedirects, webcall.ErrForbidden, webcall.ErrNotWritten} {
+		if errors.Is(err, lasting) {
+			return false
+		}
+	}
+	return true
 }
 
 // once makes one call. It returns how long the server wants to be left alone.
@@ -121,13 +126,18 @@ func (c *call) once(ctx context.Context, sc job.ShardingContext, to io.Writer) (
 		return 0, err
 	}
 	answer, err := c.caller.DoTo(ctx, req, to)
-	if err != nil {
+	switch {
+	case answer.Status >= http.StatusBadRequest && c.strict:
+		failed := error(&Error{Method: c.method, Address: c.shown, Status: answer.Status, Answer: answer.Tail})
+		if err != nil { // the status counts, also of an answer that broke off
+			failed = fmt.Errorf("%w (%w)", failed, err)
+		}
+		return retryAfter(answer.Header, time.Now()), failed
+	case err != nil && answer.Status != 0:
+		return 0, fmt.Errorf("%s %s: status %d %s: %w", c.method, c.shown, answer.Status, http.StatusText(answer.Status), err)
+	default:
 		return 0, err
 	}
-	if answer.Status >= http.StatusBadRequest && c.strict {
-		return retryAfter(answer.Header, time.Now()), &Error{Method: c.method, Address: c.shown, Status: answer.Status, Answer: answer.Tail}
-	}
-	return 0, nil
 }
 
 func (c *call) request(ctx context.Context, sc job.ShardingContext) (*http.Request, error) {

@@ -45,9 +45,10 @@
 //
 // A status below 400 is a success. One of 400 or more is an [Error] with the end of the answer; 3.x
 // takes it for a success, and so does http.fail.on.status=false. No answer, or none in time, is an
-// error. An endpoint that hangs is cut off by the read timeout, and by the end of the context.
+// error. An endpoint that hangs is cut off by the read timeout, and by the end of the context. If an answer breaks off,
+// its status counts all the same if it is a failure; otherwise the call has failed, and the error says which status it had.
 //
 // With http.retries, the job calls again if it got no answer, or one of the statuses 408, 425, 429, 500, 502, 503
-// and 504. It respects a Retry-After up to a minute. Use retries only if the endpoint can be called twice for one
-// item.
+// and 504, or if an answer broke off whose status is no failure. It respects a Retry-After up to a minute. Use retries
+// only if the endpoint can be called twice for one item.
 package httpjob

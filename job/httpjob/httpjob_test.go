@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -208,6 +209,73 @@ func TestWhatIsTriedAgain(t *testing.T) {
 			}, settings)(t.Context(), item)
 			require.EqualValues(t, test.calls, calls.Load())
 		})
+	}
+}
+
+// A status that is a failure decides whether the job calls again, also if its answer broke off. Whatever the status, the
+// error says it.
+func TestAnAnswerThatBreaksOff(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int32{200: 3, 404: 1, 503: 3} {
+		settings := map[string]string{"http.retries": "2", "http.retry.milliseconds": "1"}
+		var calls atomic.Int32
+		handle := func(w http.ResponseWriter, _ *http.Request) {
+			calls.Add(1)
+			w.Header().Set("Content-Length", "100")
+			w.WriteHeader(status)
+			_, _ = io.WriteString(w, "the reason")
+		}
+		err := serve(t, handle, settings)(t.Context(), item)
+		require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+		require.ErrorContains(t, err, "status "+strconv.Itoa(status))
+		require.Equal(t, want, calls.Load(), "status %d", status)
+		var failed *httpjob.Error
+		require.Equal(t, status >= 400, errors.As(err, &failed))
+		if failed != nil {
+			require.Equal(t, []any{status, "the reason"}, []any{failed.Status, failed.Answer})
+		}
+
+		calls.Store(0)
+		settings["http.fail.on.status"] = "false"
+		require.ErrorIs(t, serve(t, handle, settings)(t.Context(), item), io.ErrUnexpectedEOF)
+		require.EqualValues(t, 3, calls.Load(), "status %d", status)
+	}
+}
+
+// full is a writer that takes no more after some bytes.
+type full struct{ left int }
+
+var errFull = errors.New("no space left")
+
+func (f *full) Write(p []byte) (int, error) {
+	if len(p) > f.left {
+		return 0, errFull
+	}
+	f.left -= len(p)
+	return len(p), nil
+}
+
+// That an answer cannot be kept is no reason to call again.
+func TestAnOutputThatFails(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]int32{200: 1, 404: 1, 503: 3} {
+		for _, room := range []int{0, 50} { // for nothing, and for the line with the status
+			var calls atomic.Int32
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				calls.Add(1)
+				w.WriteHeader(status)
+				_, _ = io.WriteString(w, strings.Repeat("x", 100))
+			}))
+			t.Cleanup(server.Close)
+			code, err := httpjob.Job{Output: func(job.ShardingContext) io.Writer { return &full{room} }}.Configure(job.Config{Props: map[string]string{
+				"http.uri": server.URL, "http.method": "POST", "http.retries": "2", "http.retry.milliseconds": "1",
+			}})
+			require.NoError(t, err)
+			err = code(t.Context(), item)
+			require.ErrorIs(t, err, errFull)
+			require.ErrorContains(t, err, "status "+strconv.Itoa(status))
+			require.Equal(t, want, calls.Load(), "status %d", status)
+		}
 	}
 }
 

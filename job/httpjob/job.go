@@ -65,7 +65,7 @@ type Job struct {
 	// Output returns a writer for what an item's calls are answered: of each call a line with the status, an empty one,
 	// and the body as far as it is read, with the values of references replaced. It is called once for each run, one
 	// goroutine uses the writer, and its Close is called at the end of the run if it has one. A write that fails ends
-	// the call. By default, answers go nowhere.
+	// the call as a failure, which is tried again only if the status says so. By default, answers go nowhere.
 	Output func(sc job.ShardingContext) io.Writer
 }
 

@@ -19,8 +19,9 @@ import (
 	"github.com/elasticron/elasticron/job/internal/tail"
 )
 
-// What a call ends with when a bound is reached.
+// What a call ends with when a bound is reached, or when the writer of [Caller.DoTo] fails.
 var (
+	ErrNotWritten       = errors.New("the answer cannot be written on")
 	ErrReadTimeout      = errors.New("no answer within the read timeout")
 	ErrTooManyRedirects = errors.New("too many redirects")
 	ErrForbidden        = errors.New("the address may not be called")
@@ -170,7 +171,8 @@ func (c *Caller) Do(ctx context.Context, req *http.Request) (Answer, error) {
 }
 
 // DoTo is [Caller.Do], and writes the answer as it comes, or, where secrets are to be replaced, a quarter of a MiB at a
-// time: a line with the status, an empty one, what is read of the body, with secrets replaced, and the end of a line.
+// time: a line with the status, an empty one, what is read of the body, with secrets replaced, and the end of a line. If
+// the body breaks off, or cannot be written on, the answer is what was read until then, and there is an error as well.
 func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Answer, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -222,6 +224,7 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 	}
 	defer resp.Body.Close() //nolint:errcheck // the answer is read, or not wanted
 	heard()
+	to = &writingOn{to}
 	end := tail.New(c.limits.Tail)
 	bounded := &io.LimitedReader{R: resp.Body, N: c.limits.Bytes}
 	read := func(to io.Writer) error {
@@ -230,7 +233,7 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 	}
 	all := io.MultiWriter(end, to)
 	if _, err := fmt.Fprintf(to, "%s %d %s\n\n", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode)); err != nil {
-		return Answer{}, err
+		return Answer{Status: resp.StatusCode, Header: resp.Header}, err
 	}
 	if c.limits.Redact == nil {
 		err = read(all)
@@ -254,6 +257,22 @@ func (c *Caller) withoutAddress(err error) error {
 		return err
 	}
 	return &url.Error{Op: failed.Op, URL: c.limits.Address, Err: failed.Err}
+}
+
+// writingOn tells the errors of a writer from those of who is read.
+type writingOn struct {
+	to io.Writer
+}
+
+func (w *writingOn) Write(p []byte) (int, error) {
+	n, err := w.to.Write(p)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrNotWritten, err)
+	}
+	return n, err
 }
 
 // listening tells of every part that was read.
