@@ -335,7 +335,7 @@ func allMore(now, was []int) bool {
 func TestAScriptThatEndsSlowly(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	path := s.script("slow", `trap 'sleep 3; echo >> `+s.dir+`/ended; exit 0' TERM; echo >> `+s.dir+`/began; while :; do sleep 600 & wait; done`)
+	path := s.script("slow", `trap 'sleep 3; echo >> `+s.dir+`/ended; exit 0' TERM; echo >> `+s.dir+`/began; while :; do sleep 0.01; done`)
 	s.store(everySecond("slow", path))
 	other := s.open()
 	const file = "grace: 1m200ms\nscript: {commands: ['*'], stop: 1m}\n"

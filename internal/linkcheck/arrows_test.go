@@ -16,6 +16,7 @@ import (
 var rooms = []struct{ name, imports string }{
 	// Tools that know nothing of jobs.
 	{"internal/option", ""},
+	{"internal/pgroup", ""},
 	{"internal/reference", ""},
 	{"internal/repeats", ""},
 	{"internal/texts", ""},
@@ -34,7 +35,7 @@ var rooms = []struct{ name, imports string }{
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
-	{"job", "cronexpr internal/option internal/reference internal/texts"},
+	{"job", "cronexpr internal/option internal/pgroup internal/reference internal/texts"},
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
@@ -103,7 +104,7 @@ var rooms = []struct{ name, imports string }{
 	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
-	{"worker", "health history history/observe internal/jobtree internal/option internal/reference internal/texts job metrics operate registry scheduler seed"},
+	{"worker", "health history history/observe internal/jobtree internal/option internal/pgroup internal/reference internal/texts job metrics operate registry scheduler seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.

@@ -61,6 +61,7 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 	err := cmd.Start()
 	if err == nil {
 		err = cmd.Wait()
+		group.await(c.Grace)
 		group.kill() // what the script left behind, or what ignored the signal
 		flush()
 	}

@@ -2,7 +2,10 @@
 
 package script
 
-import "os/exec"
+import (
+	"os/exec"
+	"time"
+)
 
 // group is the process of a script: there are no process groups here.
 type group struct {
@@ -13,4 +16,6 @@ func newGroup(cmd *exec.Cmd) group { return group{cmd} }
 
 func (g group) terminate() error { return g.cmd.Process.Kill() }
 
-func (g group) kill() {}
+func (group) await(time.Duration) {}
+
+func (group) kill() {}

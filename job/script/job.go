@@ -31,8 +31,8 @@ type Job struct {
 	// TimeLimit bounds one run of the script. The default, 0, sets no bound besides
 	// [job.Config.Timeout].
 	TimeLimit time.Duration
-	// Grace is how long a script has to end after SIGTERM, and how long processes have that it leaves behind.
-	// The default, 0, is [DefaultGrace].
+	// Grace is how long a script has to end after SIGTERM, with all of its process group, and how long processes have that
+	// it leaves behind with its output. The default, 0, is [DefaultGrace].
 	Grace time.Duration
 	// TailBytes is how much of the end of its output an error keeps. The default, 0, is
 	// [DefaultTailBytes].

@@ -200,6 +200,36 @@ func TestAScriptIsToldToStop(t *testing.T) {
 	}
 }
 
+// What a shell has started has the grace as well, though the shell ends at once, and whoever has the output.
+func TestAWrapperIsToldToStop(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	for name, redirect := range map[string]string{"with the output": "", "without it": " >/dev/null 2>&1"} {
+		for outcome, trap := range map[string]string{"tidies up": "sleep 0.3; echo >saved; exit 0", "does not listen": ""} {
+			t.Run(name+" "+outcome, func(t *testing.T) {
+				t.Parallel()
+				j := script.Job{Dir: t.TempDir(), Grace: time.Minute}
+				if trap == "" {
+					j.Grace = 100 * time.Millisecond
+				}
+				inner := write(t, "trap '"+trap+"' TERM; echo $$ >began; while :; do sleep 0.01; done")
+				ctx, cancel := context.WithCancelCause(t.Context())
+				go func() {
+					written(t, j.Dir+"/began")
+					cancel(boom)
+				}()
+				began := time.Now()
+				require.ErrorIs(t, run(ctx, t, j, write(t, inner+redirect+"\necho after")), boom)
+				require.Less(t, time.Since(began), time.Minute, "it is over when all have ended")
+				if trap != "" {
+					require.FileExists(t, j.Dir+"/saved")
+				}
+				gone(t, j.Dir+"/began")
+			})
+		}
+	}
+}
+
 func TestATimeLimit(t *testing.T) {
 	t.Parallel()
 	err := run(t.Context(), t, script.Job{TimeLimit: 50 * time.Millisecond}, write(t, "sleep 600"))

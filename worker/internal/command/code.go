@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/pgroup"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/script"
 	"github.com/elasticron/elasticron/worker/internal/cgroup"
@@ -192,6 +193,7 @@ type run struct {
 
 	leader atomic.Int64 // the pid of the script, while it is not waited for
 	hurry  atomic.Bool  // there is no SIGTERM any more
+	told   time.Time    // when there was one; zero if there was none. To be read when the script was waited for
 }
 
 // kill sends SIGKILL to the script and its process group; what left the group follows when the script is waited for.
@@ -287,6 +289,9 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	err = r.cmd.Wait()
 	r.leader.Store(0)
 	forget()
+	if !r.told.IsZero() { // a shell that is asked to end does not wait for the program that does its work
+		pgroup.Await(r.lives, r.told.Add(r.s.Stop), r.hurry.Load)
+	}
 	oom := false
 	if r.group != nil {
 		oom = r.group.OutOfMemory()
@@ -326,6 +331,7 @@ func (r *run) terminate() error {
 	if r.hurry.Load() {
 		return r.cmd.Process.Kill()
 	}
+	r.told = time.Now()
 	err := syscall.Kill(-leader, syscall.SIGTERM)
 	if r.group != nil {
 		for _, pid := range r.group.Processes() { // which may be gone
@@ -338,6 +344,14 @@ func (r *run) terminate() error {
 		return os.ErrProcessDone
 	}
 	return err
+}
+
+// lives tells whether something lives of what was asked to end.
+func (r *run) lives() bool {
+	if r.group != nil {
+		return len(r.group.Processes()) > 0
+	}
+	return pgroup.Lives(r.cmd.Process.Pid)
 }
 
 // closeGroup ends what is left of the run, once.

@@ -237,10 +237,43 @@ func TestIgnoredSIGTERM(t *testing.T) {
 func TestSIGTERMIsHeard(t *testing.T) {
 	t.Parallel()
 	both(t, func(s *stage) {
-		path := s.script("tidy", `trap 'echo tidy; exit 0' TERM; : > `+s.dir+`/pid.$$; while :; do sleep 600 & wait; done`)
+		path := s.script("tidy", `trap 'echo tidy; exit 0' TERM; : > `+s.dir+`/pid.$$; while :; do sleep 0.01; done`)
 		err := s.run(s.until(errStop, 1), path)
 		require.ErrorIs(s, err, errStop)
-		require.Equal(s, "tidy\n", s.heard)
+		require.Contains(s, s.heard, "tidy\n") // and what the shell says of its sleep
+		s.allGone()
+	})
+}
+
+// What a shell has started has the time to end as well, though the shell ends at once.
+func TestAWrapper(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		inner := s.script("inner", `trap 'sleep 0.3; echo tidy; exit 0' TERM; : > `+s.dir+`/pid.$$; while :; do sleep 0.01; done`)
+		began := time.Now()
+		err := s.run(s.until(errStop, 1), s.script("wrapper", inner+"; echo after"))
+		require.ErrorIs(s, err, errStop)
+		require.Contains(s, s.heard, "tidy\n") // and what the shell says of its sleep
+		require.Less(s, time.Since(began), time.Minute, "it is over when all have ended")
+		s.allGone()
+	})
+}
+
+// A second signal ends what has the time of a script that has ended.
+func TestAWrapperIsKilled(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		s.settings.Stop = time.Hour
+		code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), nil)
+		inner := s.script("inner", `trap ': > `+s.dir+`/pid.0' TERM; : > `+s.dir+`/pid.$$; while :; do sleep 0.01; done`)
+		fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: s.script("wrapper", inner+"; echo after")})
+		require.NoError(s, err)
+		told := s.until(nil, 2)
+		ended := make(chan error)
+		go func() { ended <- fn(s.until(errStop, 1), item) }()
+		<-told.Done()
+		code.Kill()
+		require.ErrorIs(s, <-ended, errStop)
 		s.allGone()
 	})
 }

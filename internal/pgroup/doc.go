@@ -1,0 +1,2 @@
+// Package pgroup knows process groups of Unix.
+package pgroup
