@@ -15,6 +15,7 @@ import (
 // the packages at and below it that have no row of their own.
 var rooms = []struct{ name, imports string }{
 	// Tools that know nothing of jobs.
+	{"internal/execution", ""},
 	{"internal/option", ""},
 	{"internal/pgroup", ""},
 	{"internal/reference", ""},
@@ -72,7 +73,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/missed", "internal/jobtree registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room"},
 	{"scheduler/internal/requests", "internal/jobtree registry scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/wholeround", "internal/barrier internal/jobtree job registry scheduler/internal/actor scheduler/internal/room"},
-	{"scheduler/internal/executions", "internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
+	{"scheduler/internal/executions", "internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
 	{"scheduler", "cronexpr internal/byhand internal/inforce internal/jitter internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/wholeround sharding"},
@@ -104,7 +105,7 @@ var rooms = []struct{ name, imports string }{
 	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
-	{"worker", "health history history/observe internal/jobtree internal/option internal/pgroup internal/reference internal/texts job metrics operate registry scheduler seed"},
+	{"worker", "health history history/observe internal/execution internal/jobtree internal/option internal/pgroup internal/reference internal/texts job metrics operate registry scheduler seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.

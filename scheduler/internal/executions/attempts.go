@@ -7,6 +7,7 @@ import (
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
@@ -42,6 +43,7 @@ var errTryAgain = errors.New("try again")
 func (l Limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.ShardingContext,
 	retrying func(err error, pause time.Duration),
 ) error {
+	ctx = execution.With(ctx)
 	if l.retries == 0 {
 		return l.once(ctx, code, sc)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/cenkalti/backoff/v5"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
@@ -183,4 +184,23 @@ func TestAPanicIsTriedAgain(t *testing.T) {
 		require.Equal(t, 3, calls)
 		require.Equal(t, 2, told)
 	})
+}
+
+// Code can see that its execution is cancelled, also when the time of the attempt is over.
+func TestAnAttemptSeesItsExecution(t *testing.T) {
+	t.Parallel()
+	for _, retries := range []int{0, 2} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Hour, cancel)
+			began := time.Now()
+			err := Limits{timeout: time.Second, retries: retries}.attempt(ctx, func(ctx context.Context, _ job.ShardingContext) error {
+				<-execution.Done(ctx)
+				require.ErrorIs(t, context.Cause(ctx), job.ErrTimeout)
+				return errOops
+			}, job.ShardingContext{}, func(error, time.Duration) {})
+			require.Equal(t, errOops, err)
+			require.Equal(t, time.Hour, time.Since(began))
+		})
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/pgroup"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/script"
@@ -62,8 +63,9 @@ func (c *Code) Set(s *Settings) { c.settings.Store(s) }
 var ErrKilled = errors.New("the worker ends at once")
 
 // Stop asks all scripts to end, with SIGTERM and later SIGKILL as at the end of their contexts, and has none begin any
-// more. Functions whose script ends by Stop or Kill return when their context has ended, too: only then does the
-// scheduler see that the item was interrupted, and it gives up what does not return soon after that.
+// more. Functions whose script ends by Stop or Kill return when their execution is cancelled, too: only then does the
+// scheduler see that the item was interrupted, and it gives up what does not return soon after that. The timeout of the
+// job does not end that.
 func (c *Code) Stop(cause error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,7 +161,7 @@ func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) 
 	of, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	if err := c.enter(r, cancel); err != nil {
-		<-ctx.Done()
+		<-execution.Done(ctx)
 		return err
 	}
 	err := r.do(of, words)
@@ -170,8 +172,8 @@ func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) 
 	if err == nil {
 		return nil
 	}
-	if ended != nil {
-		<-ctx.Done()
+	if ended != nil && !errors.Is(context.Cause(of), job.ErrTimeout) { // or its time was over before
+		<-execution.Done(ctx)
 	}
 	failed := &script.Error{Command: words[0], ExitCode: -1, Err: err}
 	if r.cmd != nil && r.cmd.ProcessState != nil {

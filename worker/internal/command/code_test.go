@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/script"
 	"github.com/elasticron/elasticron/worker/internal/allow"
@@ -306,6 +307,39 @@ func TestKill(t *testing.T) {
 		require.ErrorIs(s, fn(ctx, item), command.ErrKilled)
 		code.Wait()
 	})
+}
+
+// What a stop has ended is held until its execution is cancelled, also if the job's timeout is over before: it was the stop.
+// What the timeout has ended is not.
+func TestATimeoutAfterAStop(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), nil)
+	fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: s.script("long", `: > `+s.dir+`/pid.$$; exec sleep 600`)})
+	require.NoError(t, err)
+	whole, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	attempt, timeout := context.WithCancelCause(execution.With(whole))
+	defer timeout(nil)
+	late, lateTimeout := context.WithCancelCause(execution.With(whole))
+	defer lateTimeout(nil)
+	began := s.until(nil, 2)
+	ended, timedOut := make(chan error, 2), make(chan error, 1)
+	go func() { ended <- fn(attempt, item) }()
+	go func() { timedOut <- fn(late, item) }()
+	<-began.Done()
+	lateTimeout(job.ErrTimeout)
+	code.Stop(errStop)
+	require.ErrorIs(t, <-timedOut, job.ErrTimeout)
+	<-code.Idle()
+	go func() { ended <- fn(attempt, item) }() // which is refused
+	timeout(job.ErrTimeout)
+	require.Never(t, func() bool { return len(ended) > 0 }, 200*time.Millisecond, 10*time.Millisecond)
+	cancel()
+	for range 2 {
+		require.ErrorIs(t, <-ended, errStop)
+	}
+	code.Wait()
 }
 
 // What leaves the process group and the session ends with the run all the same.
