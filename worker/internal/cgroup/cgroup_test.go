@@ -94,6 +94,36 @@ func TestLimitsThatCannotBeKept(t *testing.T) {
 	require.ErrorContains(t, err, `has no controller pids (it has "cpu io")`)
 }
 
+// Where no process can be started in a group, there are none, and nothing is left.
+func TestWhereNoProcessCanBeStarted(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cgroup.controllers"), nil, 0o600))
+	for _, refused := range []error{syscall.ENOSYS, syscall.E2BIG, syscall.EPERM} {
+		_, err := open(dir, Limits{}, func() error { return refused })
+		require.ErrorIs(t, err, ErrUnavailable)
+		require.ErrorIs(t, err, refused)
+	}
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 1)
+	for _, wrong := range []error{syscall.EINVAL, syscall.EBADF} {
+		groups, err := open(dir, Limits{}, func() error { return wrong })
+		require.NoError(t, err)
+		require.NoError(t, groups.Close())
+	}
+}
+
+// The question starts nothing, and is answered as a process that is started in a group is.
+func TestTheQuestionWhetherProcessesCanBeStarted(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "true")
+	cmd.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: 1 << 30}
+	err := cmd.Start()
+	require.Error(t, err)
+	require.Equal(t, errors.Is(err, syscall.EBADF), canStart(askForNone) == nil, "%v, %v", err, askForNone())
+}
+
 func TestAllOfAGroupEnds(t *testing.T) {
 	t.Parallel()
 	groups, err := Open(place(t), Limits{})

@@ -38,9 +38,15 @@ type Groups struct {
 }
 
 // Open prepares a cgroup for groups, of which some may have these limits, and ends what processes have left there that
-// live no more. The error is [ErrUnavailable] if the limits cannot be kept there; then nothing stays.
-func Open(place string, limits Limits) (*Groups, error) {
+// live no more. The error is [ErrUnavailable] if the limits cannot be kept there, or no process can be started there; then
+// nothing stays.
+func Open(place string, limits Limits) (*Groups, error) { return open(place, limits, askForNone) }
+
+func open(place string, limits Limits, ask func() error) (*Groups, error) {
 	if err := has(place, limits); err != nil {
+		return nil, err
+	}
+	if err := canStart(ask); err != nil {
 		return nil, err
 	}
 	sweep(place)
