@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -304,10 +305,22 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	if left := r.kin.End(r.variable); left != nil {
 		r.log.ErrorContext(ctx, "processes of a script are left", "error", left)
 	}
+	if r.group == nil {
+		r.tellHidden(ctx)
+	}
 	if err != nil && oom {
 		err = fmt.Errorf("%w: %w", errMemory, err)
 	}
 	return withCause(ctx, err)
+}
+
+// tellHidden names what may be left of a run, or of one that goes on: nobody can tell.
+func (r *run) tellHidden(ctx context.Context) {
+	for _, pid := range r.kin.Hidden(r.cmd.Process.Pid) {
+		name, _ := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)) // which may be gone
+		r.Code.log.WarnContext(ctx, "a process that a script has started hides its environment, and may stay when the script ends",
+			"pid", pid, "command", strings.TrimSpace(string(name)))
+	}
 }
 
 // A script that is just being written cannot be started, nor one that is open in a process that forks at the same

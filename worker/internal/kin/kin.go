@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,9 @@ type Kin struct {
 	// mu is held for reading while a process starts, lest it is taken for an orphan before it is known.
 	mu    sync.RWMutex
 	known sync.Map // pids of those that somebody waits for
+
+	told    map[int]string                // since when those live that Hidden has returned, by their pids
+	environ func(pid int) ([]byte, error) // nil: as Linux tells it
 }
 
 // Shared has orphans come to this process from now on, and returns what knows them: one for the whole process.
@@ -66,14 +70,15 @@ var Patience = 10 * time.Second
 var ErrLeft = errors.New("processes were killed and do not end")
 
 // End kills the orphans that have a variable in their environment, "name=value", with all that they leave in turn, and
-// returns when none is left; [Kin.Bury] forgets them. It does not find what has left out the variable.
+// returns when none is left; [Kin.Bury] forgets them. It does not find what has left out the variable, or what [Kin.Hidden]
+// returns.
 func (k *Kin) End(variable string) error {
 	clean := 0
 	for deadline := time.Now().Add(Patience); ; time.Sleep(2 * time.Millisecond) {
 		left := 0
 		for _, pid := range k.orphans() { // what has just started is not known yet, but has not the variable
 			switch {
-			case has(pid, variable):
+			case k.has(pid, variable):
 				left++
 				_ = syscall.Kill(pid, syscall.SIGKILL)
 			case isEnding(pid): // and may leave orphans in a moment
@@ -91,6 +96,34 @@ func (k *Kin) End(variable string) error {
 			return fmt.Errorf("%w: %d of them", ErrLeft, left)
 		}
 	}
+}
+
+// Hidden returns the orphans whose environment this process may not read, each of them once: those of another user, and
+// programs that forbid it, as those that hold keys do. Nobody can tell to which run they belong. Those in the process group
+// of what this process has started and waits for, or in the group killed, end with it.
+func (k *Kin) Hidden(killed int) (pids []int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := make(map[int]string)
+	for _, pid := range k.orphans() {
+		const group, began = 5 - 3, 22 - 3
+		fields := statOf(pid)
+		if len(fields) <= began || hasEnded(pid) || isEnding(pid) {
+			continue
+		}
+		leader, _ := strconv.Atoi(fields[group])
+		if _, waitedFor := k.known.Load(leader); waitedFor || leader == killed {
+			continue
+		}
+		if _, err := k.environOf(pid); !errors.Is(err, fs.ErrPermission) {
+			continue
+		}
+		if all[pid] = fields[began]; k.told[pid] != all[pid] {
+			pids = append(pids, pid)
+		}
+	}
+	k.told = all
+	return pids
 }
 
 // orphans are the children of this process for which nobody waits, and those that have just started unless the caller
@@ -136,7 +169,14 @@ func statOf(pid int) []string {
 }
 
 // has tells whether a process was started with a variable.
-func has(pid int, variable string) bool {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+func (k *Kin) has(pid int, variable string) bool {
+	text, err := k.environOf(pid)
 	return err == nil && bytes.Contains(append([]byte{0}, text...), []byte("\x00"+variable+"\x00"))
+}
+
+func (k *Kin) environOf(pid int) ([]byte, error) {
+	if k.environ != nil {
+		return k.environ(pid)
+	}
+	return os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
 }
