@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,13 +78,16 @@ func TestSettings(t *testing.T) {
 func TestErrorsShowNoSecrets(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(robot))
 	server.Close()
+	literal := strings.Replace(server.URL, "://", "://me:swordfish@", 1) + "/robot/send?access_token=t"
 	t.Setenv("DINGTALK_WEBHOOK", server.URL+"/robot/send?access_token=swordfish")
 	t.Setenv("DINGTALK_SECRET", "swordfish")
-	h, err := dingtalk.New(job.Config{Props: map[string]string{
-		"dingtalk.webhook": "env:DINGTALK_WEBHOOK", "dingtalk.secret": "env:DINGTALK_SECRET",
-	}}, slog.Default())
-	require.NoError(t, err)
-	err = h.HandleError(t.Context(), "orders", job.ShardingContext{}, errors.New("boom"))
-	require.ErrorContains(t, err, `dingtalk: Post "env:DINGTALK_WEBHOOK": dial tcp`)
-	require.NotContains(t, err.Error(), "swordfish")
+	for setting, shown := range map[string]string{
+		"env:DINGTALK_WEBHOOK": "env:DINGTALK_WEBHOOK", literal: strings.Replace(literal, "swordfish", "xxxxx", 1),
+	} {
+		h, err := dingtalk.New(job.Config{Props: map[string]string{"dingtalk.webhook": setting, "dingtalk.secret": "env:DINGTALK_SECRET"}}, slog.Default())
+		require.NoError(t, err)
+		err = h.HandleError(t.Context(), "orders", job.ShardingContext{}, errors.New("boom"))
+		require.ErrorContains(t, err, `dingtalk: Post "`+shown+`": dial tcp`)
+		require.NotContains(t, err.Error(), "swordfish")
+	}
 }

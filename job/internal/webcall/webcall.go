@@ -54,7 +54,8 @@ type Limits struct {
 	Tail      int           // bytes of the end of it that are kept
 
 	// What is read of secrets must not get into errors, which are stored.
-	Address string   // the setting of the address; if it is a reference, errors show it instead
+	Address string   // the setting of the address; if it is a reference, or if addresses are signed, errors show it instead
+	Signed  bool     // the address of a call is that of the setting, and a signature
 	Redact  Redactor // tells what an answer may show; nil = all
 
 	Guard Guard // nil = everything may be called. With one, proxies of the environment are not used
@@ -253,10 +254,14 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 // withoutAddress replaces the address in the error of a call, which may be that of a redirect.
 func (c *Caller) withoutAddress(err error) error {
 	var failed *url.Error
-	if !reference.Is(c.limits.Address) || !errors.As(err, &failed) {
+	if !reference.Is(c.limits.Address) && !c.limits.Signed || !errors.As(err, &failed) {
 		return err
 	}
-	return &url.Error{Op: failed.Op, URL: c.limits.Address, Err: failed.Err}
+	shown := c.limits.Address
+	if set, err := url.Parse(shown); err == nil && !reference.Is(shown) { // which may have a password
+		shown = set.Redacted()
+	}
+	return &url.Error{Op: failed.Op, URL: shown, Err: failed.Err}
 }
 
 // writingOn tells the errors of a writer from those of who is read.

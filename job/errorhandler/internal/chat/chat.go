@@ -33,7 +33,7 @@ func New(p *job.PropsReader, prefix, address string) Robot {
 		Connect: p.Milliseconds(prefix+connectTimeout, 3*time.Second),
 		Read:    p.Milliseconds(prefix+readTimeout, 5*time.Second),
 		Bytes:   answerBytes, Tail: answerBytes,
-		Address: address, Redact: p,
+		Address: address, Signed: true, Redact: p,
 	})}
 }
 
