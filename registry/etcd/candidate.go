@@ -77,7 +77,10 @@ func (c *candidate) campaign() {
 	defer close(c.gone)
 	defer c.giveUp()
 	c.won <- c.win()
-	<-c.done
+	select {
+	case <-c.done:
+	case <-c.r.life.Done(): // the function may go on for as long as it likes: Close does not wait for it
+	}
 	c.withdraw()
 }
 

@@ -46,7 +46,7 @@ func (q *queue) submit(ctx context.Context, commits []*commit) {
 	defer q.mu.Unlock()
 	for _, c := range commits {
 		switch {
-		case q.closed:
+		case q.over():
 			c.fail(registry.ErrClosed)
 		case ctx.Err() != nil:
 			c.fail(remote.GivenUp(ctx, registry.ErrUnavailable, nil))
@@ -187,7 +187,7 @@ func (q *queue) carryOut(req *request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.inFlight--
-	if q.closed {
+	if q.over() {
 		for _, c := range again {
 			c.fail(q.closedError(c))
 		}
@@ -196,6 +196,10 @@ func (q *queue) carryOut(req *request) {
 	q.putBack(again)
 	q.startRequests()
 }
+
+// over tells that nothing is sent any more: a request of a handle that has ended would fail at once, again and again. The
+// caller holds mu.
+func (q *queue) over() bool { return q.closed || q.r.life.Err() != nil }
 
 // close ends all commits and returns when no request is under way.
 func (q *queue) close() {

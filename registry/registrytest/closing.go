@@ -16,6 +16,7 @@ func closingCases() []testCase {
 		{name: "EverythingFailsAfterwards", run: everythingFailsAfterwards},
 		{name: "DeadHandleFailsToo", needs: []Ability{Vanish}, run: deadHandleFailsToo},
 		{name: "RepeatedCallsAgree", run: repeatedCallsAgree},
+		{name: "DoesNotWaitForWhoHoldsALatch", run: closeDoesNotWaitForALatch},
 		{name: "WakesWhoWaits", needs: []Ability{Cut}, run: closeWakesWhoWaits},
 		{name: "FarewellIsBounded", needs: []Ability{Cut}, run: farewellIsBounded},
 		{name: "EndsByItselfWithoutAStore", needs: []Ability{Cut}, run: func(e *env) { closeEndsByItself(e, false) }},
@@ -119,6 +120,38 @@ func closeWakesWhoWaits(e *env) {
 	for i, err := range errs {
 		require.ErrorIs(e, err, registry.ErrClosed, "call %d", i)
 	}
+}
+
+// closeDoesNotWaitForALatch has a handle closed while a function runs under a latch that commits with a context of its own, and
+// returns when the handle is closed.
+func closeDoesNotWaitForALatch(e *env) {
+	p := e.open()
+	inside, done, closed := make(chan struct{}), make(chan error, 1), make(chan struct{})
+	ctx, giveUp := context.WithCancel(e.ctx)
+	go func() {
+		done <- p.Latch(ctx, "/latch", func(held context.Context) error {
+			close(inside)
+			<-held.Done()
+			_, err := p.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "")}, Repeat: registry.RepeatHarmless})
+			select {
+			case <-closed:
+			case <-ctx.Done():
+			}
+			return err
+		})
+	}()
+	<-inside
+	var err error
+	go func() { err = p.Close(ctx); close(closed) }()
+	select {
+	case <-closed:
+	case <-time.After(longPatience):
+		giveUp()
+		require.FailNow(e, "Close waits for a function that holds a latch")
+	}
+	require.NoError(e, err)
+	require.ErrorIs(e, <-done, registry.ErrClosed)
+	giveUp()
 }
 
 func farewellIsBounded(e *env) {

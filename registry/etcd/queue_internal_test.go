@@ -1,0 +1,56 @@
+package etcd
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/elasticron/elasticron/registry"
+)
+
+// endingKV ends the handle's life with its first request, and counts those.
+type endingKV struct {
+	pb.KVClient
+	r    *Registry
+	sent int
+}
+
+func (kv *endingKV) Txn(context.Context, *pb.TxnRequest, ...grpc.CallOption) (*pb.TxnResponse, error) {
+	kv.sent++
+	kv.r.endLife(registry.ErrClosed)
+	return nil, status.Error(codes.Unavailable, "no answer")
+}
+
+// A handle that is being closed sends nothing more from the beginning of its end on, and not only once its queue is closed.
+func TestAHandleThatEndsSendsNothingMore(t *testing.T) {
+	t.Parallel()
+	for name, wantSent := range map[string]int{"before": 0, "meanwhile": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, err := clientv3.New(clientv3.Config{Endpoints: []string{"127.0.0.1:1"}})
+			require.NoError(t, err)
+			config, err := Config{Endpoints: client.Endpoints(), Namespace: "ns"}.withDefaults()
+			require.NoError(t, err)
+			r := newRegistry(client, true, config)
+			defer func() { require.NoError(t, r.Close(context.WithoutCancel(t.Context()))) }()
+			kv := &endingKV{r: r}
+			r.kv = kv
+			r.seen.Store(1)
+			if wantSent == 0 {
+				r.endLife(registry.ErrClosed)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+			defer cancel()
+			_, err = r.Commit(ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "")}, Repeat: registry.RepeatHarmless})
+			require.ErrorIs(t, err, registry.ErrClosed)
+			require.Equal(t, wantSent, kv.sent)
+		})
+	}
+}
