@@ -31,8 +31,8 @@
 //   - Reads are linearizable. A List is one state of the store.
 //   - A try gets one second (see [Config]), and is then repeated, because etcd answers a request that was
 //     sent to a dead leader late or never. If a transaction conflicts with what its own earlier try may
-//     have done, the package settles the outcome by what the conflict shows. An unguarded transaction
-//     may be done more than once.
+//     have done, the package settles the outcome by what the conflict shows. One that is not
+//     [registry.Txn.Repeatable] is not sent again: its outcome is unknown then.
 //   - A view is one read at a revision, and a watch from the next revision on. After a broken connection
 //     the watch goes on where it was. After a compaction the package reads the subtree afresh and shows
 //     the difference. If a member has lost touch with the majority, the package leaves it for another one.

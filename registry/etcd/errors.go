@@ -69,6 +69,10 @@ func describe(err error) (codes.Code, string) {
 
 // tookTooLong tells whether a try ended because its time was up.
 func tookTooLong(err error) bool {
+	var early endedEarlyError
+	if errors.As(err, &early) {
+		err = early.error
+	}
 	code, _ := describe(err)
 	return errors.Is(err, context.DeadlineExceeded) || code == codes.DeadlineExceeded
 }

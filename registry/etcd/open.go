@@ -58,7 +58,9 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 // Watcher may miss what is written just as it begins, while another one is waited for; see the package's documentation.
 //
 // Since nobody can tell of such a client which requests left it, a commit that is given up while no
-// server can be reached has an unknown outcome rather than certainly none.
+// server can be reached has an unknown outcome rather than certainly none. And what a server or a proxy ends before its time,
+// as canceled or with its deadline exceeded, etcd's client sends once more and does not tell: there, a transaction may be
+// done twice that is not to be repeated.
 func New(client *clientv3.Client, config Config) (*Registry, error) {
 	if client == nil {
 		return nil, remote.OpError("open", "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))

@@ -12,7 +12,9 @@ import (
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/status"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/backend"
@@ -169,5 +171,27 @@ func noteSent(ctx context.Context, method string, req, reply any, conn *grpc.Cli
 	if on.Addr != nil {
 		mark.sent.Store(true)
 	}
+	if _, txn := req.(*pb.TxnRequest); txn && ctx.Err() == nil && endedEarly(err) {
+		return endedEarlyError{err}
+	}
 	return err
 }
+
+// endedEarly tells whether a call that failed was ended by whoever had it, be it a server or something on the way there, as
+// if its time had been up or nobody waited for it.
+func endedEarly(err error) bool {
+	code := status.Code(err)
+	return code == codes.DeadlineExceeded || code == codes.Canceled
+}
+
+// endedEarlyError has etcd's client take such a call for one without an answer, which it is. By itself, the client would send
+// it once more, and the commit would not hear that it may be done twice.
+type endedEarlyError struct{ error }
+
+// GRPCStatus is what gRPC and etcd's client go by.
+func (e endedEarlyError) GRPCStatus() *status.Status {
+	return status.New(codes.Unavailable, status.Convert(e.error).Message())
+}
+
+// Unwrap returns the error that it came with.
+func (e endedEarlyError) Unwrap() error { return e.error }
