@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -44,7 +45,8 @@ func newKeepAliver(client *clientv3.Client) *keepAliver {
 }
 
 // send sends one keep-alive and returns the TTL that the store confirmed. An error that is
-// [rpctypes.ErrLeaseNotFound] says that the lease is gone; any other, that there was no answer.
+// [rpctypes.ErrLeaseNotFound] says that the lease is gone; any other, that there was no answer, and
+// [context.DeadlineExceeded] that there was none within the limit.
 func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time.Duration) (time.Duration, error) {
 	s, timeout, err := k.stream(ctx, limit)
 	var ttl int64
@@ -53,10 +55,13 @@ func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time
 		ttl, err = s.exchange(id)
 		k.wait(s.member, -1)
 	}
-	if !timeout.Stop() || err != nil || !k.returnStream(s) {
+	over := !timeout.Stop()
+	if over || err != nil || !k.returnStream(s) {
 		s.cancel()
 	}
 	switch {
+	case err != nil && over: // the stream says that it was cancelled; whoever tries again must know why
+		return 0, fmt.Errorf("%w: %w", context.DeadlineExceeded, rpctypes.Error(err))
 	case err != nil:
 		return 0, rpctypes.Error(err)
 	case ttl <= 0:

@@ -44,6 +44,7 @@ type leaseStream struct {
 	grpc.ClientStream
 	ctx    context.Context
 	parted bool
+	takes  time.Duration // what an answer takes
 }
 
 func (s *leaseStream) Context() context.Context             { return s.ctx }
@@ -51,6 +52,10 @@ func (s *leaseStream) Send(*pb.LeaseKeepAliveRequest) error { return s.ctx.Err()
 func (s *leaseStream) Recv() (*pb.LeaseKeepAliveResponse, error) {
 	if s.parted {
 		<-s.ctx.Done()
+	}
+	select {
+	case <-time.After(s.takes):
+	case <-s.ctx.Done():
 	}
 	return &pb.LeaseKeepAliveResponse{TTL: 3}, s.ctx.Err()
 }
@@ -90,6 +95,43 @@ func TestAKeepAliveAvoidsMembersThatOthersWaitFor(t *testing.T) {
 			})
 		})
 	}
+}
+
+// slowLeases is a member that answers late.
+type slowLeases struct {
+	pb.LeaseClient
+	takes time.Duration
+}
+
+func (l slowLeases) LeaseKeepAlive(ctx context.Context, _ ...grpc.CallOption) (pb.Lease_LeaseKeepAliveClient, error) {
+	return &leaseStream{ctx: ctx, takes: l.takes}, nil
+}
+
+// A keep-alive that is tried anew because the store is slow gets more time, as when the lease of a lost session is taken up again;
+// one that was broken off, or failed, does not.
+func TestAKeepAliveThatTookTooLongGetsMoreTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		k := &keepAliver{service: slowLeases{takes: 300 * time.Millisecond}, members: func() int { return 1 }, waiting: make(map[string]int)}
+		retry := retryPolicy{timeout: 100 * time.Millisecond}
+		try := func(ctx context.Context) error {
+			_, err := k.send(ctx, 7, retry.tryTimeout())
+			if err != nil {
+				retry.noteFailure(err)
+			}
+			return err
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		require.ErrorIs(t, try(ended), context.Canceled)
+		require.Equal(t, 100*time.Millisecond, retry.tryTimeout())
+		for _, next := range []time.Duration{200 * time.Millisecond, 400 * time.Millisecond} {
+			require.ErrorIs(t, try(t.Context()), context.DeadlineExceeded)
+			require.Equal(t, next, retry.tryTimeout())
+		}
+		require.NoError(t, try(t.Context()))
+		k.idle.cancel()
+	})
 }
 
 // The client says which member a stream is with before anything has come from there.
