@@ -73,6 +73,10 @@ func (l *latches) enter(session *registry.Session, path string, unlock func()) (
 	if l.closed {
 		return nil, registry.ErrClosed
 	}
+	// Who comes late with a session that is over must not take the place of the one that followed.
+	if err := session.Err(); err != nil {
+		return nil, err
+	}
 	if l.elections == nil || l.elections.session != session {
 		s, err := newElectionSession(l, session)
 		if err != nil {
