@@ -12,7 +12,7 @@
 //	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: endpoints, Namespace: "shop"})
 //	defer reg.Close(context.Background())
 //
-//	registry/etcd      etcd 3.5.8 or later: what most applications want
+//	registry/etcd      etcd 3.5.13 or later: what most applications want
 //	registry/zkcompat  ZooKeeper, in the layout of Elastic-Job-Lite, also beside live Java instances
 //	registry/memory    within one process, for tests
 //

@@ -1,4 +1,4 @@
-// Package etcd keeps the registry in an etcd cluster of version 3.5.8 or later.
+// Package etcd keeps the registry in an etcd cluster of version 3.5.13 or later, better 3.5.18.
 //
 //	reg, err := etcd.Open(ctx, etcd.Config{
 //		Endpoints: []string{"http://10.0.0.1:2379", "http://10.0.0.2:2379", "http://10.0.0.3:2379"},

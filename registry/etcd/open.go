@@ -34,19 +34,20 @@ const (
 //
 // Errors: [registry.ErrInvalid] for every fault of the config; [registry.ErrDenied] if the cluster
 // refuses the user, the password or the certificate; [registry.ErrUnsupported] if the server is older
-// than 3.5.8; otherwise [registry.ErrUnavailable], which names
+// than 3.5.13; otherwise [registry.ErrUnavailable], which names
 // the endpoints and what the last try came to. On an error nothing is left behind.
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
 		return nil, remote.OpError("open", "", err)
 	}
-	client, reached, err := connect(ctx, config)
+	client, server, err := connect(ctx, config)
 	if err != nil {
 		return nil, remote.OpError("open", "", err)
 	}
 	r := newRegistry(client, true, config)
-	r.see(reached)
+	r.see(server.reached)
+	warnOfVersion(r.log, server.version)
 	return r, nil
 }
 
@@ -75,49 +76,55 @@ func New(client *clientv3.Client, config Config) (*Registry, error) {
 	return newRegistry(client, false, config), nil
 }
 
-func connect(ctx context.Context, config Config) (client *clientv3.Client, reached int64, err error) {
+// serverState is what a server says of itself.
+type serverState struct {
+	reached int64 // the revision of the store
+	version string
+}
+
+func connect(ctx context.Context, config Config) (*clientv3.Client, serverState, error) {
 	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
 	defer cancel()
 	var last error
 	for retry := (retryPolicy{}); ; {
-		client, reached, err := connectOnce(ctx, config)
+		client, server, err := connectOnce(ctx, config)
 		if err == nil {
-			return client, reached, nil
+			return client, server, nil
 		}
 		if hopeless := unreachable(err); hopeless != nil {
 			if errors.Is(hopeless, registry.ErrDenied) && refusal(err) != nil {
 				start, end := newNamespace(config.Namespace).below(registry.Root)
 				hopeless = lacks(hopeless, config.Username, "read", start, end)
 			}
-			return nil, 0, fmt.Errorf("%w (endpoints %s)", hopeless, strings.Join(config.Endpoints, ", "))
+			return nil, serverState{}, fmt.Errorf("%w (endpoints %s)", hopeless, strings.Join(config.Endpoints, ", "))
 		}
 		if last == nil || !tookTooLong(err) { // what failed says more than that time ran out
 			last = err
 		}
 		retry.noteFailure(err)
 		if !remote.Sleep(ctx, retry.backoff()) {
-			return nil, 0, fmt.Errorf("%w: no answer from %s within %s: %w",
+			return nil, serverState{}, fmt.Errorf("%w: no answer from %s within %s: %w",
 				registry.ErrUnavailable, strings.Join(config.Endpoints, ", "), config.DialTimeout, last)
 		}
 	}
 }
 
-// connectOnce makes a client, has it read from the namespace and returns the revision of the store.
-func connectOnce(ctx context.Context, config Config) (*clientv3.Client, int64, error) {
+// connectOnce makes a client, has it read from the namespace and returns what the server says.
+func connectOnce(ctx context.Context, config Config) (*clientv3.Client, serverState, error) {
 	if config.Username != "" {
 		if err := checkReachable(ctx, config); err != nil {
-			return nil, 0, err
+			return nil, serverState{}, err
 		}
 	}
 	client, err := newClient(ctx, config)
 	if err != nil {
-		return nil, 0, err
+		return nil, serverState{}, err
 	}
-	reached, err := checkServer(ctx, client, newNamespace(config.Namespace))
+	server, err := checkServer(ctx, client, newNamespace(config.Namespace))
 	if err != nil {
-		return nil, 0, errors.Join(rpctypes.Error(err), ignoreCanceled(client.Close()))
+		return nil, serverState{}, errors.Join(rpctypes.Error(err), ignoreCanceled(client.Close()))
 	}
-	return client, reached, nil
+	return client, server, nil
 }
 
 // checkReachable tells why no server can be reached. Asking for a token would only tell that time ran out. A
@@ -137,19 +144,19 @@ func checkReachable(ctx context.Context, config Config) error {
 
 // checkServer shows that the client may read the namespace, and that the server is not too old. It does
 // without the client's own methods, which would hide why connections fail.
-func checkServer(ctx context.Context, client *clientv3.Client, ns namespace) (reached int64, err error) {
+func checkServer(ctx context.Context, client *clientv3.Client, ns namespace) (serverState, error) {
 	start, end := ns.below(registry.Root)
 	some, err := pb.NewKVClient(client.ActiveConnection()).Range(ctx, &pb.RangeRequest{
 		Key: []byte(start), RangeEnd: []byte(end), Limit: 1, KeysOnly: true,
 	})
 	if err != nil {
-		return 0, err
+		return serverState{}, err
 	}
 	status, err := pb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, new(pb.StatusRequest))
 	if err != nil {
-		return 0, err
+		return serverState{}, err
 	}
-	return some.Header.Revision, checkVersion(status.Version)
+	return serverState{reached: some.Header.Revision, version: status.Version}, checkVersion(status.Version)
 }
 
 func newClient(ctx context.Context, config Config) (*clientv3.Client, error) {
