@@ -10,6 +10,7 @@ const latencyWindow = time.Minute
 // is merely busy make it busier, so a try gets a multiple of what others took.
 type latency struct {
 	slowest time.Duration
+	fadedAt time.Time     // when the slowest came, or was last halved since
 	usual   time.Duration // smoothed
 	// The fastest answers of this window and of the one before; 0 = there was none. That is what an answer
 	// takes when nothing waits for anything.
@@ -17,9 +18,13 @@ type latency struct {
 	windowEnds             time.Time
 }
 
-// observe notes how long an answer took. Slow ones are forgotten after a few that were faster.
+// observe notes how long an answer took. Slow ones are forgotten after a few that were faster, and with time.
 func (l *latency) observe(took time.Duration, now time.Time) {
-	l.slowest = max(took, l.slowest*7/8)
+	l.fade(now)
+	l.slowest = l.slowest * 7 / 8
+	if took >= l.slowest {
+		l.slowest, l.fadedAt = took, now
+	}
 	if l.usual == 0 {
 		l.usual = took
 	}
@@ -51,7 +56,17 @@ func (l *latency) parallelRequests() int {
 	return min(max(baseInFlight, int(baseInFlight*l.usual/waiting)), most)
 }
 
+// fade halves the slowest answer for each window that has passed: where little is asked, few answers come that could have it
+// forgotten.
+func (l *latency) fade(now time.Time) {
+	if windows := now.Sub(l.fadedAt) / latencyWindow; windows > 0 {
+		l.slowest >>= min(windows, 63)
+		l.fadedAt = now
+	}
+}
+
 // minTimeout returns the time that a try should have; a timeout multiplied by the usual bound is enough.
-func (l *latency) minTimeout(timeout time.Duration) time.Duration {
+func (l *latency) minTimeout(timeout time.Duration, now time.Time) time.Duration {
+	l.fade(now)
 	return min(4*l.slowest, timeout<<maxDoublings)
 }

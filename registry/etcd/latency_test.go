@@ -12,16 +12,34 @@ func TestLatency(t *testing.T) {
 	t.Parallel()
 	var l latency
 	now := time.Now()
-	require.Zero(t, l.minTimeout(time.Second))
+	require.Zero(t, l.minTimeout(time.Second, now))
 	l.observe(2*time.Second, now)
 	l.observe(time.Millisecond, now)
-	require.Equal(t, 7*time.Second, l.minTimeout(time.Second), "four times the slowest, which fades")
+	require.Equal(t, 7*time.Second, l.minTimeout(time.Second, now), "four times the slowest, which fades")
 	l.observe(time.Minute, now)
-	require.Equal(t, 16*time.Second, l.minTimeout(time.Second), "bounded")
+	require.Equal(t, 16*time.Second, l.minTimeout(time.Second, now), "bounded")
 	for range 100 {
 		l.observe(time.Millisecond, now)
 	}
-	require.Less(t, l.minTimeout(time.Second), 10*time.Millisecond)
+	require.Less(t, l.minTimeout(time.Second, now), 10*time.Millisecond)
+}
+
+// Where nothing is asked for a while, a slow answer fades with time alone.
+func TestLatencyFadesWithTime(t *testing.T) {
+	t.Parallel()
+	var l latency
+	now := time.Now()
+	l.observe(2*time.Second, now)
+	now = now.Add(latencyWindow - 1)
+	require.Equal(t, 8*time.Second, l.minTimeout(time.Second, now))
+	now = now.Add(1)
+	require.Equal(t, 4*time.Second, l.minTimeout(time.Second, now))
+	l.observe(3*time.Second, now)
+	require.Equal(t, 12*time.Second, l.minTimeout(time.Second, now), "a new one counts in full")
+	now = now.Add(2 * latencyWindow)
+	require.Equal(t, 3*time.Second, l.minTimeout(time.Second, now))
+	now = now.Add(24 * time.Hour)
+	require.Zero(t, l.minTimeout(time.Second, now))
 }
 
 // A store that takes long for the least thing is given more requests at a time; one that is slow because it

@@ -99,7 +99,7 @@ func (q *queue) begin(b *requestBuilder) *request {
 	req := &request{
 		groups: b.groups, commits: b.commits, number: q.r.hub.sending(), waiters: len(b.commits), began: time.Now(),
 	}
-	limit := q.latency.minTimeout(q.r.config.RequestTimeout)
+	limit := q.latency.minTimeout(q.r.config.RequestTimeout, req.began)
 	for _, c := range req.commits {
 		c.request = req
 		limit = max(limit, c.retry.tryTimeout())
