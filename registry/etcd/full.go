@@ -22,20 +22,22 @@ func (q *queue) full(req *request, refusal error) (again []*commit) {
 	unsettled := q.maybeDone(req.commits)
 	asking := q.ask(req, req.commits, false)
 	defer asking.cancel()
+	unsure := make(map[*commit]bool)
 	for _, c := range slices.Clone(asking.commits) {
-		found, err := q.r.readWrites(asking.ctx, c)
+		found, at, err := q.r.readWrites(asking.ctx, c)
 		if asking.ctx.Err() != nil || !q.awaited(asking) {
 			break
 		}
+		certain := err == nil && certainlyNotDone(c.txn, c.since, found, at)
 		switch done := backend.DoneAt(c.txn, c.since, found); {
 		case err != nil:
 			c.fail(fmt.Errorf("%w: the store is full, and whether it carried this out cannot be read: %s", registry.ErrUnknownOutcome, err.Error()))
 		case done != 0:
-			q.r.see(int64(done))
 			c.end(registry.Outcome{Revision: done})
-		case !alone && c.txn.Repeatable() && (!c.puts() || backend.Undone(c.txn, c.since, found)):
+		case !alone && c.txn.Repeatable() && (certain || !c.puts() || backend.Undone(c.txn, c.since, found)):
+			unsure[c] = !certain
 			continue
-		case !backend.Undone(c.txn, c.since, found):
+		case !certain:
 			// Nor may who finds the refusal in the error believe that nothing was written.
 			c.fail(fmt.Errorf("%w: what is there now does not tell, and the store says: %s", registry.ErrUnknownOutcome, refusal.Error()))
 		case unsettled[c]:
@@ -48,7 +50,7 @@ func (q *queue) full(req *request, refusal error) (again []*commit) {
 	}
 	return q.finish(asking, func(c *commit) {
 		c.alone = true
-		c.mayBeDone = unsettled[c] || !c.puts() || asking.ctx.Err() != nil
+		c.mayBeDone = unsettled[c] || unsure[c] || !c.puts() || asking.ctx.Err() != nil
 		c.explains = c.explains || c.mayBeDone // with what settling needs to see
 	})
 }
@@ -72,8 +74,26 @@ func (q *queue) maybeDone(commits []*commit) map[*commit]bool {
 	return known
 }
 
-// readWrites reads what a commit would have left behind.
-func (r *Registry) readWrites(ctx context.Context, c *commit) ([]registry.Node, error) {
+// certainlyNotDone tells whether found, which the store showed at a revision after it had answered, proves that the transaction
+// was not done since: no revision has been made, a node that it deletes is there since before, or one that it puts is as it was.
+// What is absent proves nothing: others may have removed what the transaction created.
+func certainlyNotDone(txn registry.Txn, since registry.Revision, found []registry.Node, at registry.Revision) bool {
+	if at <= since {
+		return true
+	}
+	for _, w := range txn.Then {
+		deletes := w.Kind == registry.WriteDelete || w.Kind == registry.WriteDeleteTree
+		for _, n := range found {
+			if deletes && w.Touches(n.Path) && n.Created <= since || !deletes && w.Path == n.Path && n.Exists() && n.Revision <= since {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// readWrites reads what a commit would have left behind, and returns the revision at which that is there.
+func (r *Registry) readWrites(ctx context.Context, c *commit) ([]registry.Node, registry.Revision, error) {
 	var paths []string
 	var below []*pb.RequestOp
 	for _, w := range c.txn.Then {
@@ -86,7 +106,8 @@ func (r *Registry) readWrites(ctx context.Context, c *commit) ([]registry.Node, 
 	}
 	resp, err := r.readTogether(ctx, append(r.ns.reads(paths, 0), below...))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	return slices.Collect(maps.Values(r.ns.found(resp))), nil
+	r.see(resp.Header.Revision) // by which the next commit is judged: a full store makes few others
+	return slices.Collect(maps.Values(r.ns.found(resp))), registry.Revision(resp.Header.Revision), nil
 }

@@ -101,10 +101,79 @@ func TestNoSpaceAfterAll(t *testing.T) {
 	require.ErrorIs(t, err, registry.ErrNoSpace)
 }
 
+// What is absent may have been removed by others after it was done, so a creation is refused for certain only if the store has made
+// no revision since.
+func TestNoSpaceForWhatOthersMayHaveRemoved(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		does, repeat bool
+		meanwhile    func(*testing.T, registry.Committer) // what others do
+		writes       []registry.Write
+		want         error
+	}{
+		"done, and removed": {
+			does: true, want: registry.ErrUnknownOutcome,
+			writes: []registry.Write{registry.Put("/new", "")},
+			meanwhile: func(t *testing.T, other registry.Committer) {
+				t.Helper()
+				_, err := other.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete("/new")}, Repeat: registry.RepeatHarmless})
+				require.NoError(t, err)
+			},
+		},
+		"others write": {want: registry.ErrUnknownOutcome, meanwhile: writeElsewhere, writes: []registry.Write{registry.Put("/new", "")}},
+		"others write, and the next tries": {
+			want: registry.ErrNoSpace, repeat: true, meanwhile: writeElsewhere,
+			writes: []registry.Write{registry.Put("/new", "")},
+		},
+		"others write, and a node is as before": {
+			want: registry.ErrNoSpace, meanwhile: writeElsewhere,
+			writes: []registry.Write{registry.Put("/new", ""), registry.Put("/old", "2")},
+		},
+		"others write, and a deleted node is there": {
+			want: registry.ErrNoSpace, meanwhile: writeElsewhere,
+			writes: []registry.Write{registry.Put("/new", ""), registry.Delete("/old")},
+		},
+		"nobody writes": {want: registry.ErrNoSpace, writes: []registry.Write{registry.Put("/new", "")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := startServer(t) // on which nobody else writes
+			var full overQuota
+			r, other := open(t, server.Endpoints(), full.on), open(t, server.Endpoints())
+			put(t, r, "/old", "1")
+			if test.meanwhile != nil {
+				full.meanwhile = func() { test.meanwhile(t, other) }
+			}
+			full.does.Store(test.does)
+			commit := func() error {
+				full.answers.Store(1)
+				_, err := r.Commit(t.Context(), registry.Txn{Then: test.writes})
+				return err
+			}
+			err := commit()
+			if test.repeat {
+				require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+				full.meanwhile = nil
+				err = commit()
+			}
+			require.ErrorIs(t, err, test.want)
+			if errors.Is(test.want, registry.ErrUnknownOutcome) {
+				require.NotErrorIs(t, err, registry.ErrNoSpace)
+			} else {
+				require.NotErrorIs(t, err, registry.ErrUnknownOutcome)
+			}
+		})
+	}
+}
+
+func writeElsewhere(t *testing.T, other registry.Committer) {
+	t.Helper()
+	put(t, other, "/elsewhere", "")
+}
+
 // Those that share a request which met a full store are told one by one, and what was not done is sent again alone.
 func TestNoSpaceForSeveral(t *testing.T) {
 	t.Parallel()
-	server := sharedServer(t)
+	server := startServer(t) // others would write to a shared one, and what is absent would prove nothing
 	for _, does := range []bool{false, true} {
 		full := overQuota{hold: make(chan struct{})}
 		r, other := open(t, server.Endpoints(), full.on), open(t, server.Endpoints())
