@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -18,6 +19,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // Every route is described, and everything that is described is a route.
@@ -558,6 +560,60 @@ func TestFilesOfJobs(t *testing.T) {
 	require.Empty(t, in.Differences)
 	w.ask(t, anna, "POST", "/import", "orders: {config: {cron: 7 7}}").problem(t, 422)
 	w.ask(t, anna, "POST", "/import", strings.Repeat("# x\n", maxImport/4+1)).problem(t, 413)
+}
+
+// A file is applied to what is stored, whatever the copy shows.
+func TestAFileIsAppliedToWhatIsStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	file := string(w.ask(t, anna, "GET", "/export?job=orders", nil).body)
+	newer := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
+	t.Cleanup(func() { require.NoError(t, newer.Close(context.Background())) })
+	stored, err := w.reg.Get(t.Context(), "/orders/config")
+	require.NoError(t, err)
+	changed := registry.Put(stored.Path, strings.Replace(stored.Value, "0 * ", "0 0/7 ", 1))
+	_, err = newer.Commit(t.Context(), registry.Txn{Then: []registry.Write{changed}})
+	require.NoError(t, err)
+	w.api.namespaces["shop"].Store = newer
+	var in wire.Import
+	w.ask(t, anna, "POST", "/import", file).into(t, &in)
+	require.Len(t, in.Jobs, 1)
+	require.Nil(t, in.Jobs[0].Problem, "%+v", in.Jobs[0].Problem)
+	require.False(t, in.Jobs[0].Outcome.Repeated, "the copy lacks what has changed")
+	got, err := newer.Get(t.Context(), stored.Path)
+	require.NoError(t, err)
+	require.NotEqual(t, changed.Value, got.Value)
+}
+
+// While the registry does not answer, what was is not given for what is stored.
+func TestAnOutageIsTold(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	w := serve(t, server.Open("shop", memory.WithTTL(time.Hour)), nil)
+	_, err := w.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/config", `{"jobName":"orders","cron":"@daily","shardingTotalCount":1}`)}})
+	require.NoError(t, err)
+	var all wire.NodeList
+	require.Eventually(t, func() bool {
+		w.ask(t, anna, "GET", "/nodes", nil).into(t, &all)
+		return len(all.Nodes) == 1
+	}, time.Minute, time.Millisecond)
+	server.Stop()
+	t.Cleanup(server.Start) // so that the server can end
+	require.Eventually(t, func() bool { return !w.api.namespaces["shop"].Hub.Picture().Connected }, time.Minute, 10*time.Millisecond)
+	for _, asked := range []answer{
+		w.ask(t, anna, "GET", "/nodes", nil), w.ask(t, anna, "GET", "/export", nil), w.ask(t, anna, "POST", "/import", "orders: {config: {cron: '@daily', shardingTotalCount: 1}}"),
+	} {
+		p := asked.problem(t, 503)
+		require.Equal(t, wire.CauseUnavailable, p.Cause)
+		require.Contains(t, p.Detail, "what was stored at "+time.Now().UTC().Format("2006-"))
+	}
+	require.Equal(t, 200, w.ask(t, anna, "GET", "/jobs", nil).status, "it says itself that it is not connected")
+	asked := make(chan answer, 1)
+	go func() { asked <- w.ask(t, vera, "GET", "/nodes?after="+all.Revision.String(), nil) }()
+	server.Start()
+	_, err = w.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/orders/sharding/0/disabled", "")}})
+	require.NoError(t, err)
+	require.Equal(t, 200, (<-asked).status, "who follows goes on")
 }
 
 func TestCronExpressions(t *testing.T) {

@@ -241,6 +241,17 @@ func (c *call) picture() *live.Picture {
 	return p
 }
 
+// answering returns the picture, if the registry answers. Programs take what they get for what is stored now, and so are told of an
+// outage as they would be by the registry.
+func (c *call) answering() (*live.Picture, error) {
+	p := c.picture()
+	if !p.Connected {
+		return nil, fault(http.StatusServiceUnavailable, wire.CauseUnavailable,
+			"the registry does not answer: the server knows what was stored at %s, and no more", p.AsOf.UTC().Format(time.RFC3339))
+	}
+	return p, nil
+}
+
 // wrote remembers a commit.
 func (n *namespace) wrote(revision registry.Revision) {
 	for {

@@ -21,10 +21,14 @@ func exportJobs(c *call) error {
 	if err != nil {
 		return err
 	}
+	p, err := c.answering()
+	if err != nil {
+		return err
+	}
 	names := query["job"]
 	found := make(map[string]bool)
 	var nodes []registry.Node
-	for n := range c.picture().State.All() {
+	for n := range p.State.All() {
 		name, known := jobtree.Parse(n.Path)
 		found[name.Job] = true
 		named := len(names) == 0 || slices.Contains(names, name.Job)
@@ -67,9 +71,12 @@ func importJobs(c *call) error {
 	if err != nil {
 		return err
 	}
+	p, err := c.answering()
+	if err != nil {
+		return err
+	}
 	ctx, cancel := context.WithTimeout(c.ctx, maxTime)
 	defer cancel()
-	state := c.picture().State
 	jobs := make(map[string]jobfile.Job)
 	var names []string
 	for _, job := range jobfile.Jobs(file) {
@@ -78,14 +85,18 @@ func importJobs(c *call) error {
 	}
 	direct := jobfile.Direct{Operator: o, Store: c.ns.Store}
 	results, err := operate.Each(ctx, names, opts, func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
-		return jobfile.Apply(ctx, direct, state.Get(jobtree.For(name).Config()), jobs[name], opts)
+		stored, err := c.ns.Store.Get(ctx, jobtree.For(name).Config()) // the copy may be late, and this decides what is done
+		if err != nil && !errors.Is(err, registry.ErrNotFound) {
+			return operate.Result{ID: opts.ID}, err
+		}
+		return jobfile.Apply(ctx, direct, stored, jobs[name], opts)
 	}, nil)
 	var some *operate.SomeFailedError
 	if err != nil && !errors.As(err, &some) {
 		return err
 	}
 	return c.answer(statusOf(opts.DryRun, false), wire.Import{
-		Differences: jobfile.Differences(file, slices.Collect(state.All())), Jobs: c.outcomes(opts, asked.Reason, results).Jobs,
+		Differences: jobfile.Differences(file, slices.Collect(p.State.All())), Jobs: c.outcomes(opts, asked.Reason, results).Jobs,
 	})
 }
 

@@ -52,9 +52,11 @@ func listNodes(c *call) error {
 			return fault(http.StatusGone, wire.CauseForgotten, "the state of revision %d is not kept any more: begin with the first page", of)
 		}
 	} else {
-		p := c.picture()
-		if after > 0 {
-			p = c.newerThan(p, after)
+		var p *live.Picture
+		if after > 0 { // who follows has been told what was, and hears more when the registry answers
+			p = c.newerThan(c.picture(), after)
+		} else if p, err = c.answering(); err != nil {
+			return err
 		}
 		if state = p.State; after > 0 && state.Revision() <= after {
 			c.w.WriteHeader(http.StatusNotModified)

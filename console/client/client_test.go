@@ -95,6 +95,22 @@ func TestATriggerNamesTheStateBeforeIt(t *testing.T) {
 	require.Equal(t, "night@7", all[len(all)-1], "what is given counts")
 }
 
+// What would have no state before it is not asked for: an outage ends while it is under way, and an answer is lost then.
+func TestAnOutageOfTheRegistry(t *testing.T) {
+	t.Parallel()
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, http.MethodGet, r.Method)
+		write(w, "application/problem+json", 503, wire.Problem{Status: 503, Cause: wire.CauseUnavailable, Detail: "the registry does not answer"})
+	})
+	_, err := n.Trigger(t.Context(), "orders", operate.Trigger{}, operate.Options{})
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.EqualError(t, err, "the registry does not answer")
+	_, err = operate.ReadNamespace(t.Context(), n, time.Now())
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	may := wire.Problem{Status: 503, Cause: wire.CauseUnavailable, Operation: "night"}
+	require.NotErrorIs(t, may.Err(), registry.ErrUnavailable, "which may have been done")
+}
+
 // An operation whose answer is lost is sent again under the same key.
 func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	t.Parallel()

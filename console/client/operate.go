@@ -53,7 +53,7 @@ func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options
 	}
 	nodes, revision, err := n.List(ctx, "/"+job+"/config")
 	var gone *lostError
-	if errors.As(err, &gone) {
+	if errors.As(err, &gone) || errors.Is(err, registry.ErrUnavailable) {
 		return err
 	}
 	if len(nodes) > 0 { // else the server has not heard of the job yet, or the operation itself is told what is wrong

@@ -80,6 +80,8 @@ func (p *Problem) Err() error {
 		return &said{text, operate.ErrInvalidOption}
 	case p.Cause == CauseForgotten:
 		return &said{text, ErrForgotten}
+	case p.Cause == CauseUnavailable && p.Operation == "":
+		return &said{text, registry.ErrUnavailable}
 	case p.Cause == CauseNotFound:
 		return &said{text, registry.ErrNotFound}
 	default:
