@@ -35,7 +35,7 @@ func (m *mover) arrive(ctx context.Context) error {
 		_, elsewhere := jobtree.DecodeElsewhere(there)
 		switch {
 		case e.Arrived(there):
-			return nil
+			return m.noteLate(ctx, e, theirs)
 		case e.KeptBy(there) && e.Kept != 0:
 			again, err := m.bring(ctx, left, e, theirs, there.Revision)
 			if err != nil || !again {
@@ -280,12 +280,67 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 			return true, nil
 		}
 		again, err = w.Commit(ctx, nil, nil, last)
+		if now := time.Now(); now.Sub(o.read) > m.copies && (err == nil || again) { // it stood between the two
+			m.late, again = &original{state: o.state, cfg: o.cfg, config: o.config, nodes: o.nodes, read: now}, true
+		}
 	}
 	if errors.Is(err, registry.ErrConflict) || again && ctx.Err() == nil {
 		return true, nil
 	}
 	return false, away(ctx, m.r.To, err)
 }
+
+// noteLate notes the fires that came while this mover stood before its last commit, as a machine does that is put to sleep: what
+// it brought tells of none since. Who has begun an item since has run for them, or for a later one, and it is left alone.
+func (m *mover) noteLate(ctx context.Context, e jobtree.Elsewhere, theirs registry.Snapshot) error {
+	o := m.late
+	if o == nil {
+		return nil
+	}
+	if err := o.findFires(ctx, e.Since, o.read.Add(takenUp)); err != nil {
+		return err
+	}
+	for m.late = nil; ; {
+		config := theirs.Get(m.tree.Config())
+		if config.Value != o.config { // somebody has decided something else
+			return nil
+		}
+		var items []registry.Txn
+		for n := range o.state.Items() {
+			ofRecord, ofNote := m.tree.ItemRecord(n), m.tree.ItemMisfire(n)
+			record, noted, fires := theirs.Get(ofRecord), theirs.Get(ofNote), o.missed(n, e.Since)
+			if fires == "" || fires == noted.Value || record.Value != o.nodes[ofRecord] || noted.Value != o.nodes[ofNote] {
+				continue
+			}
+			items = append(items, registry.Txn{
+				If:   []registry.Condition{registry.Unchanged(ofRecord, record.Revision), registry.Unchanged(ofNote, noted.Revision)},
+				Then: []registry.Write{registry.Put(ofNote, fires)},
+			})
+		}
+		again := false
+		for part := range slices.Chunk(items, partOfNotes) {
+			txn := registry.Txn{If: []registry.Condition{registry.Unchanged(config.Path, config.Revision)}}
+			for _, item := range part {
+				txn.If, txn.Then = append(txn.If, item.If...), append(txn.Then, item.Then...)
+			}
+			changed, err := commit(ctx, m.r.To, m.to, txn)
+			if err != nil {
+				return err
+			}
+			again = again || changed
+		}
+		if !again {
+			return nil
+		}
+		var err error
+		if theirs, err = m.list(ctx, m.r.To, m.to); err != nil {
+			return err
+		}
+	}
+}
+
+// partOfNotes is of how many items one transaction notes fires. Each makes three conditions, of which etcd takes 128.
+const partOfNotes = 40
 
 // settle tells the directory that the job has arrived, and cleans up behind it.
 func (m *mover) settle(ctx context.Context) error {

@@ -53,10 +53,11 @@
 // hear of the stop, or whose note takes longer than those two seconds, keeps it for itself, and it is lost as by a crash.
 //
 // Fires that come while the job stands are noted as missed, and made up as the job's misfire policy says; so are those of the
-// ten seconds after the copy, unless they are seen in B. If it takes longer until a process has taken the job up there, what
-// comes in between is lost, unless the job has a misfire window. Of an item that somebody disables while the job stands, none
-// of these is noted. An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A
-// can have granted.
+// ten seconds after the copy, unless they are seen in B. A mover that stood just before its last transaction notes afterwards what
+// came meanwhile, of each item that has not begun in B by then; if it dies before it has, that is lost. If it takes longer until
+// a process has taken the job up there, what comes in between is lost, unless the job has a misfire window. Of an item that
+// somebody disables while the job stands, none of these is noted. An execution that was lost goes on waiting, and is run again in
+// B. Fencing tokens go on above all that A can have granted.
 //
 // Who disables the job while it is stopped finds it disabled in B. From its end in A on, operations refuse whatever is about the
 // job in A, and in B until it has arrived there: no force writes over a node that says where the job is.

@@ -139,6 +139,7 @@ type mover struct {
 	from, to Store
 	id       string        // of the move, once the job is closed
 	copies   time.Duration // how long copying the job may take
+	late     *original     // what was brought later than that, read when it had been; nil: nothing was
 }
 
 func (m *mover) say(format string, args ...any) {

@@ -692,3 +692,50 @@ func TestADryRunChangesNothing(t *testing.T) {
 		require.Equal(t, before, fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir")))
 	})
 }
+
+// A mover that stands still before its last commit, as in a laptop that is closed, notes what came meanwhile, whether or not it
+// hears of that commit. What has begun in the new home is left alone.
+func TestAMoverStandsBeforeItsLastCommit(t *testing.T) {
+	t.Parallel()
+	for _, unheard := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.store("a")
+			began := time.Now().UTC()
+			var woke time.Time
+			var ran string
+			d := w.directory(func(name string, txn registry.Txn, do func() error) error {
+				if name != "b" || !woke.IsZero() || !slices.ContainsFunc(txn.Then, func(x registry.Write) bool { return x.Path == orders.Tokens() }) {
+					return do()
+				}
+				time.Sleep(time.Minute)
+				woke = time.Now().UTC()
+				if err := do(); err != nil {
+					return err
+				}
+				record, err := jobtree.DecodeRecord(registry.Node{Value: w.nodes("b")[orders.ItemRecord(1)]})
+				require.NoError(t, err)
+				record.LastFire = woke.Truncate(10 * time.Second)
+				ran = jobtree.EncodeRecord(record)
+				_, err = w.handles["b"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(orders.ItemRecord(1), ran), registry.Delete(orders.ItemMisfire(1))}})
+				require.NoError(t, err)
+				if unheard {
+					return registry.ErrUnknownOutcome
+				}
+				return nil
+			})
+			moved, err := d.Move(t.Context(), "orders", "b", home.MoveOptions{})
+			require.NoError(t, err)
+			require.True(t, moved.Done)
+			missed, err := jobtree.DecodeMisfire(registry.Node{Value: w.nodes("b")[orders.ItemMisfire(0)]})
+			require.NoError(t, err)
+			for fire := began.Truncate(10 * time.Second).Add(10 * time.Second); !fire.After(woke.Add(10 * time.Second)); fire = fire.Add(10 * time.Second) {
+				require.Contains(t, missed.Fires, fire)
+			}
+			require.NotContains(t, missed.Fires, woke.Truncate(10*time.Second).Add(30*time.Second))
+			require.Equal(t, ran, w.nodes("b")[orders.ItemRecord(1)])
+			require.NotContains(t, w.nodes("b"), orders.ItemMisfire(1))
+			require.NotContains(t, w.nodes("b"), orders.ItemMisfire(2), "it is disabled")
+		})
+	}
+}
