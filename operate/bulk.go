@@ -22,7 +22,7 @@ func (o *Operator) Match(ctx context.Context, pattern string) ([]string, error) 
 	if err != nil {
 		return nil, deed{verb: verbMatch}.completed(denied(err))
 	}
-	return Matching(jobsIn(registry.NewSnapshot(revision, nodes)), pattern)
+	return Matching(JobNames(registry.NewSnapshot(revision, nodes)), pattern)
 }
 
 const verbMatch Verb = "match jobs"
@@ -177,7 +177,7 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 	var txns []registry.Txn
 	var decided []int // of results, by transaction
 	var deeds []deed
-	for _, job := range jobsIn(snapshot) {
+	for _, job := range JobNames(snapshot) {
 		w := o.worldOf(job, snapshot, opts.Force)
 		d := of(job)
 		// What this operation was about may be gone since it was done.
@@ -247,9 +247,9 @@ func (o *Operator) confirm(ctx context.Context, d deed, opts Options, r Result) 
 	return o.await(ctx, view, d, opts, r)
 }
 
-// jobsIn are the names of the jobs of a namespace, in order, but for those whose home is another registry. One that is leaving is
+// JobNames are the names of the jobs of a namespace, in order, but for those whose home is another registry. One that is leaving is
 // still seen here, and nowhere else.
-func jobsIn(s registry.Snapshot) (names []string) {
+func JobNames(s registry.Snapshot) (names []string) {
 	for n := range s.All() {
 		name, ok := jobtree.Parse(n.Path)
 		if !ok || name.Kind != jobtree.KindConfig {

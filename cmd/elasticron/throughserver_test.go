@@ -176,6 +176,20 @@ func TestErrorsAreTheSameThroughAServer(t *testing.T) {
 	}
 }
 
+// A pattern names the same jobs: neither what is left of one nor one that is elsewhere.
+func TestPatternsNameTheSameThroughAServer(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	hand := w.hand(t)
+	put(t, hand, "/orders-gone/leader/sharding/necessary", "")
+	put(t, hand, "/orders-moved/config", `{"home":"b"}`)
+	out, errOut, status := w.does(t, on("disable", "--match", "orders*", "--dry-run")...)
+	require.Zero(t, status, errOut)
+	gotOut, gotErr, gotStatus := w.does(t, append([]string{"disable", "--match", "orders*", "--dry-run"}, w.withServer(t)...)...)
+	require.Zero(t, gotStatus, gotErr)
+	require.Equal(t, withoutIncidents(out+errOut), withoutIncidents(gotOut+gotErr))
+}
+
 // A token comes from the environment, else from a file, and an address in the clear does not get it.
 func TestTokens(t *testing.T) {
 	t.Parallel()

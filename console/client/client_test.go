@@ -497,7 +497,10 @@ func TestPages(t *testing.T) {
 func TestReading(t *testing.T) {
 	t.Parallel()
 	n := open(t, func(w http.ResponseWriter, r *http.Request) {
-		all := []wire.Node{{Path: "/a/config", Value: "1", Revision: 3, Created: 2}, {Path: "/a/x/y", Value: "2", Revision: 4, Owner: 9}, {Path: "/b", Revision: 5}}
+		all := []wire.Node{
+			{Path: "/a/config", Value: "1", Revision: 3, Created: 2}, {Path: "/a/x/y", Value: "2", Revision: 4, Owner: 9},
+			{Path: "/aside/leader/x", Revision: 5}, {Path: "/away/config", Value: `{"home":"b"}`, Revision: 5}, {Path: "/b", Revision: 5},
+		}
 		switch r.URL.Query().Get("path") {
 		case "/a/config":
 			all = all[:1]
@@ -513,14 +516,14 @@ func TestReading(t *testing.T) {
 	require.Equal(t, registry.Node{Path: "/a/config", Value: "1", Revision: 3, Created: 2}, node)
 	_, err = n.Get(t.Context(), "/none")
 	require.ErrorIs(t, err, registry.ErrNotFound)
-	for path, want := range map[string][]string{"/": {"a", "b"}, "/a": {"config", "x"}, "/none": nil} {
+	for path, want := range map[string][]string{"/": {"a", "aside", "away", "b"}, "/a": {"config", "x"}, "/none": nil} {
 		names, err := n.Children(t.Context(), path)
 		require.NoError(t, err)
 		require.Equal(t, want, names, path)
 	}
 	names, err := n.Match(t.Context(), "[a]*")
 	require.NoError(t, err)
-	require.Equal(t, []string{"a"}, names)
+	require.Equal(t, []string{"a"}, names, "what is left of a job is none, nor is one that has moved away")
 	_, err = n.Match(t.Context(), "[")
 	cause, _ := operate.IsRefused(err)
 	require.Equal(t, operate.CauseInvalid, cause)

@@ -391,14 +391,14 @@ func (n *Namespace) Fires(ctx context.Context, job string, from, to time.Time) (
 	return answer.Fires, nil
 }
 
-// Match returns the names of the jobs that a pattern names, in order.
+// Match is [operate.Operator.Match], among the jobs that the server lets who asks read.
 func (n *Namespace) Match(ctx context.Context, pattern string) ([]string, error) {
 	if _, err := operate.Matching(nil, pattern); err != nil {
 		return nil, err
 	}
-	names, err := n.Children(ctx, registry.Root)
+	nodes, revision, err := n.List(ctx, registry.Root)
 	if err != nil {
 		return nil, err
 	}
-	return operate.Matching(names, pattern)
+	return operate.Matching(operate.JobNames(registry.NewSnapshot(revision, nodes)), pattern)
 }
