@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -160,6 +161,43 @@ func TestWhoIsAsked(t *testing.T) {
 	require.ErrorContains(t, err, "you may not administer job orders")
 	_, _, err = shop.WithSecrets().List(t.Context(), registry.Root)
 	require.ErrorContains(t, err, "you may not administer")
+}
+
+// A removal whose answer was lost does not remove the job that somebody has created since, not even by force.
+func TestALostRemovalSparesTheNextJob(t *testing.T) {
+	t.Parallel()
+	s := start(t, access.Config{})
+	config, err := s.reg.Get(t.Context(), "/orders/config")
+	require.NoError(t, err)
+	at, err := url.Parse(s.url)
+	require.NoError(t, err)
+	removals := 0
+	behind := httputil.NewSingleHostReverseProxy(at)
+	behind.ModifyResponse = func(r *http.Response) error {
+		if !strings.HasSuffix(r.Request.URL.Path, "/remove") {
+			return nil
+		}
+		if removals++; removals > 1 {
+			return nil
+		}
+		_, err := s.reg.Get(r.Request.Context(), config.Path)
+		assert.ErrorIs(t, err, registry.ErrNotFound, "it was removed")
+		_, err = s.reg.Commit(r.Request.Context(), registry.Txn{Then: []registry.Write{registry.Put(config.Path, config.Value)}})
+		assert.NoError(t, err)
+		panic(http.ErrAbortHandler)
+	}
+	front := httptest.NewServer(behind)
+	defer front.Close()
+	shop, err := client.Open(client.Config{URL: front.URL, Namespace: "shop"})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, shop.Close(context.Background())) }()
+	_, err = shop.Remove(t.Context(), "orders", operate.Options{Force: true})
+	cause, _ := operate.IsRefused(err)
+	require.Equal(t, operate.CauseOvertaken, cause, "%v", err)
+	require.Equal(t, 2, removals)
+	_, err = s.reg.Get(t.Context(), config.Path)
+	require.NoError(t, err)
+	require.NoError(t, func() error { _, err := shop.Remove(t.Context(), "orders", operate.Options{}); return err }())
 }
 
 // A stop ends streams at once, and does not wait for them.

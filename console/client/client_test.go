@@ -44,6 +44,14 @@ func write(w http.ResponseWriter, kind string, status int, value any) {
 // hangUp ends a connection without an answer.
 func hangUp(http.ResponseWriter) { panic(http.ErrAbortHandler) }
 
+// noJob answers a read: the server has not heard of any job.
+func noJob(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodGet {
+		write(w, "application/json", 200, wire.NodeList{Nodes: []wire.Node{}, Revision: 7})
+	}
+	return r.Method == http.MethodGet
+}
+
 // heard are the keys of requests, which come over one connection after the other.
 type heard struct {
 	mu   sync.Mutex
@@ -84,9 +92,7 @@ func TestATriggerNamesTheStateBeforeIt(t *testing.T) {
 	keys := posts.all()
 	require.Greater(t, len(keys), 1)
 	require.Equal(t, result.ID, keys[0], "nothing was asked for under it before")
-	again := slices.IndexFunc(keys, func(key string) bool { return key != result.ID }) // Go's own client repeats a request, too
-	require.Positive(t, again)
-	for _, key := range keys[again:] {
+	for _, key := range keys[1:] {
 		require.Equal(t, operate.Options{ID: result.ID, Since: result.State}.Key(), key)
 	}
 	_, err = n.Backfill(t.Context(), "orders", []time.Time{time.Now()}, operate.Trigger{}, operate.Options{ID: "night", Since: 7})
@@ -218,7 +224,10 @@ func TestWaitingEnds(t *testing.T) {
 	require.ErrorAs(t, err, &unconfirmed)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 
-	n = open(t, func(w http.ResponseWriter, _ *http.Request) {
+	n = open(t, func(w http.ResponseWriter, r *http.Request) {
+		if noJob(w, r) {
+			return
+		}
 		write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Overtaken: true, Text: "called off"}, Unconfirmed: "somebody did something else meanwhile"})
 	})
 	_, err = n.DisableJob(t.Context(), "orders", operate.Options{Wait: true})
@@ -298,7 +307,10 @@ func TestABackfillThatIsGoneOnWith(t *testing.T) {
 func TestARemovalGoesOn(t *testing.T) {
 	t.Parallel()
 	asked := 0
-	n := open(t, func(w http.ResponseWriter, _ *http.Request) {
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		if noJob(w, r) {
+			return
+		}
 		asked++
 		if asked == 1 {
 			write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 1, Text: "runs"}, Unconfirmed: "deadline"})
@@ -498,8 +510,11 @@ func TestReading(t *testing.T) {
 	t.Parallel()
 	n := open(t, func(w http.ResponseWriter, r *http.Request) {
 		all := []wire.Node{
-			{Path: "/a/config", Value: "1", Revision: 3, Created: 2}, {Path: "/a/x/y", Value: "2", Revision: 4, Owner: 9},
-			{Path: "/aside/leader/x", Revision: 5}, {Path: "/away/config", Value: `{"home":"b"}`, Revision: 5}, {Path: "/b", Revision: 5},
+			{Path: "/a/config", Value: "1", Revision: 3, Created: 2},
+			{Path: "/a/x/y", Value: "2", Revision: 4, Owner: 9},
+			{Path: "/aside/leader/x", Revision: 5},
+			{Path: "/away/config", Value: `{"home":"b"}`, Revision: 5},
+			{Path: "/b", Revision: 5},
 		}
 		switch r.URL.Query().Get("path") {
 		case "/a/config":

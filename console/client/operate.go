@@ -45,7 +45,8 @@ func withID(opts operate.Options) operate.Options {
 }
 
 // since has the options say which state was read before the operation is asked for, so that what runs code is not done
-// twice if an answer is lost, however many others operate the job. What the server shows may be a moment old, so the state
+// twice if an answer is lost, however many others operate the job, and a job that was created anew is not removed for its
+// predecessor. What the server shows may be a moment old, so the state
 // says nothing of a first try; see [request.fresh].
 func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options) error {
 	if opts.ID != "" || opts.DryRun {
@@ -339,8 +340,12 @@ func resultOf(j wire.JobOutcome) operate.JobResult {
 
 // Remove deletes a job. It waits until nothing of it runs.
 func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+	given := opts.ID != ""
+	if err := n.since(ctx, job, &opts); err != nil {
+		return operate.Result{}, err
+	}
 	opts = withID(opts)
-	r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/remove", body: asked(opts)}
+	r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/remove", body: asked(opts), fresh: !given}
 	var result operate.Result
 	for first := true; ; first, opts.Again = false, true {
 		var out wire.Outcome
@@ -353,7 +358,7 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 		}
 		if err != nil {
 			if first {
-				return operate.Result{ID: opts.ID}, err
+				return operate.Result{ID: opts.ID, Plan: operate.Plan{State: opts.Since}}, err
 			}
 			return result, &operate.UnconfirmedError{Result: result, Err: err}
 		}
