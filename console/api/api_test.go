@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -763,4 +764,33 @@ func TestSettingsAreChecked(t *testing.T) {
 	require.ErrorIs(t, err, ErrInvalidOption)
 	_, err = New(Config{Namespaces: []Namespace{{Name: "shop"}}})
 	require.ErrorContains(t, err, `"shop" needs`)
+}
+
+// removedMeanwhile is a store in which the job goes between an operation and the waiting for it.
+type removedMeanwhile struct {
+	*memory.Registry
+	views atomic.Int32
+}
+
+func (s *removedMeanwhile) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
+	if s.views.Add(1) == 2 {
+		if _, err := s.Commit(ctx, registry.Txn{Then: []registry.Write{registry.DeleteTree(path)}}); err != nil {
+			return nil, err
+		}
+	}
+	return s.Registry.View(ctx, path, except...)
+}
+
+// What was done is answered as done, also if the job is not there any more to follow.
+func TestAJobGoesBeforeItHasFollowed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	w.api.namespaces["shop"].Store = &removedMeanwhile{Registry: w.reg}
+	got := w.ask(t, olaf, "POST", "/jobs/orders/disable?wait=10s", wire.Asked{})
+	require.Equal(t, 202, got.status, string(got.body))
+	var out wire.Outcome
+	got.into(t, &out)
+	require.NotZero(t, out.Revision)
+	require.True(t, out.Progress.Overtaken)
+	require.Contains(t, out.Unconfirmed, "there is no such job")
 }

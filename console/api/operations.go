@@ -67,9 +67,7 @@ func (c *call) outcome(o *operate.Operator, opts operate.Options, wait time.Dura
 		c.ns.wrote(result.Revision)
 	}
 	if wait > 0 && !opts.DryRun && unconfirmed == nil {
-		if unconfirmed, err = c.followed(o, opts, wait, &result, do); err != nil {
-			return outcome{}, err
-		}
+		unconfirmed = c.followed(o, opts, wait, &result, do)
 	}
 	out := outcome{wire.OutcomeOf(result)}
 	if unconfirmed != nil {
@@ -82,8 +80,8 @@ func (c *call) outcome(o *operate.Operator, opts operate.Options, wait time.Dura
 	return out, nil
 }
 
-// followed waits for a job to follow what was done.
-func (c *call) followed(o *operate.Operator, opts operate.Options, wait time.Duration, result *operate.Result, do deed) (*operate.UnconfirmedError, error) {
+// followed waits for a job to follow what was done. It was, whatever becomes of the waiting.
+func (c *call) followed(o *operate.Operator, opts operate.Options, wait time.Duration, result *operate.Result, do deed) *operate.UnconfirmedError {
 	ctx, cancel := context.WithTimeout(c.ctx, wait)
 	defer cancel()
 	opts.Wait, opts.Again, opts.Shown = true, true, nil
@@ -93,14 +91,15 @@ func (c *call) followed(o *operate.Operator, opts operate.Options, wait time.Dur
 	cause, _ := operate.IsRefused(err)
 	switch {
 	case errors.As(err, &unconfirmed):
-		return unconfirmed, nil
+		return unconfirmed
+	case err == nil:
+		return nil
 	case cause == operate.CauseOvertaken:
 		result.Progress = operate.Progress{Overtaken: true, Text: "later operations have taken its place"}
-		return &operate.UnconfirmedError{Result: *result, Err: err}, nil
-	case err != nil && (ctx.Err() != nil || unavailable(err)): // it is done, whatever became of the waiting
-		return &operate.UnconfirmedError{Result: *result, Err: err}, nil
+	case cause == operate.CauseUnknownJob:
+		result.Progress = operate.Progress{Overtaken: true, Text: "the job was removed"}
 	}
-	return nil, err
+	return &operate.UnconfirmedError{Result: *result, Err: err}
 }
 
 // writtenDown is an operation as the job has it.
