@@ -106,6 +106,9 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 			r.Revision = w.triggeredBy(r.ID, d.target)
 			op, _ := w.operated.Value.Find(r.ID)
 			r.Came, r.replaced = fireOf(op.Target), r.Revision == 0 && op.Target == d.target
+			if unsure != nil { // it was this call that did it
+				o.report(ctx, r, opts.Reason)
+			}
 			return r, o.finish(ctx, view, d, opts, r, w.java && r.Revision != 0)
 		}
 		if unsure != nil {

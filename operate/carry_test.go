@@ -127,10 +127,14 @@ func TestALostAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newGround(t)
+		var log bytes.Buffer
+		op, err := operate.New(g.registry, operate.By("anna", "test"), operate.WithLogger(slog.New(slog.NewJSONHandler(&log, nil))))
+		require.NoError(t, err)
 		for item := range 4 { // the first creates what is written down
 			g.registry.LoseAnswers(1)
-			r, err := g.op.DisableItem(t.Context(), theJob, item, silent())
+			r, err := op.DisableItem(t.Context(), theJob, item, because("broken"))
 			require.NoError(t, err)
+			require.Equal(t, item+1, strings.Count(log.String(), `"msg":"operation"`), "each is logged once")
 			require.True(t, g.node(nodes.ItemDisabled(item)).Exists())
 			require.Len(t, g.operated().Operations, item+1, r.ID)
 		}
@@ -142,10 +146,18 @@ func TestALostAnswerToACreation(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := bareGround(t)
+		var log bytes.Buffer
+		op, err := operate.New(g.registry, operate.By("anna", "test"), operate.WithLogger(slog.New(slog.NewJSONHandler(&log, nil))))
+		require.NoError(t, err)
 		g.registry.LoseAnswers(1)
-		r, err := g.op.Create(t.Context(), g.config(nil), silent())
+		r, err := op.Create(t.Context(), g.config(nil), because("wanted"))
 		require.NoError(t, err)
 		require.True(t, r.Repeated)
+		require.Contains(t, log.String(), r.ID)
+		require.Contains(t, log.String(), `"reason":"wanted"`)
+		logged := log.String()
+		require.NoError(t, errOf(op.Create(t.Context(), g.config(nil), operate.Options{ID: r.ID})))
+		require.Equal(t, logged, log.String(), "only what this operator did")
 
 		g.do(registry.DeleteTree(nodes.Root()))
 		g.registry.HoldBack(1, 10*time.Minute)
