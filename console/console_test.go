@@ -332,7 +332,7 @@ func TestMetrics(t *testing.T) {
 			}
 			if method == http.MethodPost {
 				_, body, _ := s.getAs(t, "/metrics", seesShop)
-				require.Contains(t, body, fmt.Sprintf("elasticron_console_sessions %d", len(answer.Cookies())))
+				require.Contains(t, body, fmt.Sprintf("elasticron_console_sessions %d", min(len(answer.Cookies()), 1)))
 			}
 			got, err := plain.Do(again)
 			require.NoError(t, err)

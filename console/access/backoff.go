@@ -8,8 +8,9 @@ import (
 )
 
 // backoff makes those wait who guess passwords. It counts failures of a user at an address, of an address, and of a
-// user: who guesses from one address is stopped early, and who guesses from many slows a user down, but locks nobody
-// out.
+// user: who guesses from one address is stopped early, and who guesses from many slows a user down. Who asks often enough from
+// many takes all turns of a user, so browsers in which that user has logged in before are counted apart: nobody else's guesses
+// have them wait. All those of a user are also counted together, so that many that were stolen are worth no more than addresses.
 type backoff struct {
 	mu      sync.Mutex
 	entries map[string]*failures
@@ -51,20 +52,24 @@ func network(a netip.Addr) string {
 	return a.String()
 }
 
-func keysOf(user string, from netip.Addr) map[string]rule {
+// keysOf returns what a try counts for. device is the browser in which the user has logged in before; empty is any other.
+func keysOf(user string, from netip.Addr, device string) map[string]rule {
 	if len(user) > maxName {
 		user = user[:maxName]
+	}
+	if device != "" {
+		return map[string]rule{"d\x00" + user + "\x00" + device: ofBoth, "k\x00" + user: ofUser}
 	}
 	where := network(from)
 	return map[string]rule{"b\x00" + user + "\x00" + where: ofBoth, "a\x00" + where: ofAddress, "u\x00" + user: ofUser}
 }
 
-// wait returns how long a user at an address has to wait. If not at all, the try counts as a failure until it
+// wait returns how long a user at an address, or in a browser of theirs, has to wait. If not at all, the try counts as a failure until it
 // succeeds, so that many tries at once are not free.
-func (b *backoff) wait(user string, from netip.Addr, now time.Time) (wait time.Duration) {
+func (b *backoff) wait(user string, from netip.Addr, device string, now time.Time) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	keys := keysOf(user, from)
+	keys := keysOf(user, from, device)
 	for key := range keys {
 		if f := b.entries[key]; f != nil {
 			wait = max(wait, f.until.Sub(now))
@@ -89,9 +94,9 @@ func (b *backoff) wait(user string, from netip.Addr, now time.Time) (wait time.D
 	return 0
 }
 
-// succeeded forgets the failures of a user at an address, and the one that wait counted of the others.
-func (b *backoff) succeeded(user string, from netip.Addr) {
-	b.takeBack(user, from, func(f *failures, rule rule) {
+// succeeded forgets the failures of a user at an address, or in a browser of theirs, and the one that wait counted of the others.
+func (b *backoff) succeeded(user string, from netip.Addr, device string) {
+	b.takeBack(user, from, device, func(f *failures, rule rule) {
 		f.until = time.Time{}
 		if rule == ofBoth {
 			f.count = 0
@@ -100,8 +105,8 @@ func (b *backoff) succeeded(user string, from netip.Addr) {
 }
 
 // giveBack takes back the failure that wait counted at a time, for a try that came to nothing.
-func (b *backoff) giveBack(user string, from netip.Addr, at time.Time) {
-	b.takeBack(user, from, func(f *failures, rule rule) {
+func (b *backoff) giveBack(user string, from netip.Addr, device string, at time.Time) {
+	b.takeBack(user, from, device, func(f *failures, rule rule) {
 		if f.count <= rule.free || f.last.Equal(at) { // no other try has to be waited for
 			f.until = time.Time{}
 		}
@@ -109,10 +114,10 @@ func (b *backoff) giveBack(user string, from netip.Addr, at time.Time) {
 }
 
 // takeBack takes back the failure that wait counted, and forgets those of whom none are left when then has seen them.
-func (b *backoff) takeBack(user string, from netip.Addr, then func(f *failures, rule rule)) {
+func (b *backoff) takeBack(user string, from netip.Addr, device string, then func(f *failures, rule rule)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for key, rule := range keysOf(user, from) {
+	for key, rule := range keysOf(user, from, device) {
 		f := b.entries[key]
 		if f == nil {
 			continue

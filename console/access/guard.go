@@ -19,6 +19,7 @@ type Guard struct {
 	cfg      Config
 	users    *usersFile
 	cookies  cookies
+	devices  cookies // that outlast sessions
 	hasher   *hasher
 	backoff  *backoff
 	provider *provider // nil: none
@@ -41,7 +42,8 @@ func New(cfg Config) (*Guard, error) {
 	if err != nil {
 		return nil, err
 	}
-	g.cookies = newCookies(keys, cfg.Cookie, cfg.KeyFile != "")
+	g.cookies = newCookies(keys, cfg.Cookie, cfg.KeyFile != "", sessionFor)
+	g.devices = newCookies(keys, cfg.Cookie, cfg.KeyFile != "", deviceFor)
 	if cfg.OIDC != nil {
 		g.provider = newProvider(*cfg.OIDC)
 	}

@@ -280,6 +280,14 @@ func TestKeysAreRotated(t *testing.T) {
 	require.Equal(t, "anna", is(with(fresh), both.login()), "the first key makes new sessions")
 	require.Empty(t, is(with(fresh), cookie))
 	require.Empty(t, is(newSite(t, nil), cookie))
+
+	annas, r := browser{}, httptest.NewRequest("POST", "/login", nil)
+	annas.asks(with(old), "POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}})
+	for name, value := range annas {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	require.NotEmpty(t, both.guard.deviceOf(r, "anna", 0), "a browser stays known, too")
+	require.Empty(t, with(fresh).guard.deviceOf(r, "anna", 0))
 }
 
 // browser keeps the cookies of a host.
@@ -363,11 +371,13 @@ func TestServersOfOneHost(t *testing.T) {
 	names := make(map[string]bool)
 	for name, s := range all {
 		login := s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}})
-		require.Len(t, login.Cookies(), 1, name)
-		sent = append(sent, login.Cookies()[0].Name+"="+login.Cookies()[0].Value)
-		names[login.Cookies()[0].Name] = true
+		require.Len(t, login.Cookies(), 2, name) // of the session, and of the browser
+		for _, c := range login.Cookies() {
+			sent = append(sent, c.Name+"="+c.Value)
+			names[c.Name] = true
+		}
 	}
-	require.Len(t, names, len(all))
+	require.Len(t, names, 2*len(all))
 	for name, s := range all {
 		require.Equal(t, "anna", is(s, strings.Join(sent, "; ")), name)
 	}
@@ -507,31 +517,31 @@ func TestWhoGuessesWaits(t *testing.T) {
 		b := newBackoff()
 		here, there := netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("198.51.100.7")
 		for range ofBoth.free {
-			require.Zero(t, b.wait("anna", here, time.Now()))
+			require.Zero(t, b.wait("anna", here, "", time.Now()))
 		}
-		require.Zero(t, b.wait("anna", here, time.Now()))
-		waited := b.wait("anna", here, time.Now())
+		require.Zero(t, b.wait("anna", here, "", time.Now()))
+		waited := b.wait("anna", here, "", time.Now())
 		require.Equal(t, time.Second, waited)
-		require.Zero(t, b.wait("anna", there, time.Now()), "somebody elsewhere is not locked out")
+		require.Zero(t, b.wait("anna", there, "", time.Now()), "somebody elsewhere is not locked out")
 		for range 30 { // who waits as told waits longer each time
-			time.Sleep(b.wait("anna", here, time.Now()))
-			require.Zero(t, b.wait("anna", here, time.Now()))
-			next := b.wait("anna", here, time.Now())
+			time.Sleep(b.wait("anna", here, "", time.Now()))
+			require.Zero(t, b.wait("anna", here, "", time.Now()))
+			next := b.wait("anna", here, "", time.Now())
 			require.GreaterOrEqual(t, next, waited)
 			waited = next
 		}
 		require.Equal(t, ofBoth.most, waited)
-		require.Positive(t, b.wait("ben", here, time.Now()), "an address that guesses waits with every name")
+		require.Positive(t, b.wait("ben", here, "", time.Now()), "an address that guesses waits with every name")
 		time.Sleep(waited)
-		require.Zero(t, b.wait("anna", here, time.Now()))
-		b.succeeded("anna", here)
-		require.Zero(t, b.wait("anna", here, time.Now()))
+		require.Zero(t, b.wait("anna", here, "", time.Now()))
+		b.succeeded("anna", here, "")
+		require.Zero(t, b.wait("anna", here, "", time.Now()))
 
 		spread := newBackoff()
 		for i := range 500 {
-			_ = spread.wait("anna", netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}), time.Now())
+			_ = spread.wait("anna", netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}), "", time.Now())
 		}
-		require.LessOrEqual(t, spread.wait("anna", there, time.Now()), ofUser.most, "from many addresses a user is slowed down, not locked out")
+		require.LessOrEqual(t, spread.wait("anna", there, "", time.Now()), ofUser.most, "from many addresses a user is slowed down, not locked out")
 		one, other := netip.MustParseAddr("2001:db8::1"), netip.MustParseAddr("2001:db8::2")
 		require.Equal(t, network(one), network(other), "who has a network has not as many tries as addresses")
 	})
@@ -542,7 +552,7 @@ func TestBackoffIsBounded(t *testing.T) {
 	b := newBackoff()
 	now := time.Now()
 	for i := range mostFailures / 2 {
-		b.wait(fmt.Sprint(i), netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), now.Add(time.Duration(i)*time.Millisecond))
+		b.wait(fmt.Sprint(i), netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}), "", now.Add(time.Duration(i)*time.Millisecond))
 	}
 	require.LessOrEqual(t, len(b.entries), mostFailures+3)
 }
@@ -567,6 +577,66 @@ func TestTooManyTries(t *testing.T) {
 		require.NotEmpty(t, answer.Header.Get("Retry-After"))
 		require.Equal(t, http.StatusSeeOther, s.asks("POST", "/login", url.Values{"name": {"anna"}, "password": {annasPassword}}, "From", "198.51.100.7:1").StatusCode)
 	})
+}
+
+// Who guesses a user's password, from however many addresses, and who is at the user's own address, has nobody wait in a browser
+// in which the user has logged in before. Such a browser has no more tries than an address.
+func TestAKnownBrowserDoesNotWaitForGuesses(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newSite(t, nil)
+		annas, bens := browser{}, browser{}
+		form := func(name, password string) url.Values { return url.Values{"name": {name}, "password": {password}} }
+		status := func(b browser, name, password string) int {
+			t.Helper()
+			return b.asks(s, "POST", "/login", form(name, password)).StatusCode
+		}
+		guess := func() {
+			for n := range 200 {
+				s.guard.backoff.wait("anna", netip.MustParseAddr(fmt.Sprintf("2001:db8:0:%x::1", n)), "", time.Now())
+			}
+			for n := range ofAddress.free + 5 { // programs with old passwords behind the same address as anna
+				s.guard.backoff.wait(fmt.Sprint("program ", n), netip.MustParseAddr("192.0.2.1"), "", time.Now())
+			}
+		}
+		require.Equal(t, http.StatusSeeOther, status(annas, "anna", annasPassword))
+		cookie := annas[deviceCookie]
+		require.NotEmpty(t, cookie)
+		for range 3 {
+			guess()
+			require.Equal(t, http.StatusTooManyRequests, status(browser{}, "anna", annasPassword), "who has not logged in there yet")
+			require.Equal(t, http.StatusTooManyRequests, status(browser{deviceCookie: "x" + cookie}, "anna", annasPassword))
+			require.Equal(t, http.StatusTooManyRequests, status(browser{deviceCookie: annas[sessionCookie]}, "anna", annasPassword))
+			bens[deviceCookie] = annas[deviceCookie]
+			require.Equal(t, http.StatusTooManyRequests, status(bens, "ben", "guess"), "it is for anna")
+			require.Equal(t, http.StatusSeeOther, status(annas, "anna", annasPassword))
+			b := annas.asks(s, "POST", "/logout", url.Values{})
+			require.Equal(t, http.StatusSeeOther, b.StatusCode)
+		}
+		stolen := browser{deviceCookie: annas[deviceCookie]}
+		for range ofBoth.free + 1 {
+			require.Equal(t, http.StatusUnauthorized, status(stolen, "anna", "guess"))
+		}
+		require.Equal(t, http.StatusTooManyRequests, status(stolen, "anna", "guess"))
+		time.Sleep(deviceFor - time.Hour)
+		guess()
+		require.Equal(t, http.StatusSeeOther, status(annas, "anna", annasPassword))
+		s.write(usersText(1, nobodysSum)) // her sessions are ended
+		time.Sleep(time.Minute)
+		guess()
+		require.Equal(t, http.StatusTooManyRequests, status(annas, "anna", annasPassword))
+		time.Sleep(time.Hour)
+		require.Equal(t, http.StatusSeeOther, status(annas, "anna", annasPassword))
+		time.Sleep(deviceFor + time.Minute)
+		guess()
+		require.Equal(t, http.StatusTooManyRequests, status(annas, "anna", annasPassword), "it is too long ago")
+	})
+	many := newBackoff()
+	var waited time.Duration
+	for n := range ofUser.free + 10 {
+		waited = max(waited, many.wait("anna", netip.MustParseAddr("192.0.2.1"), fmt.Sprint(n), time.Now()))
+	}
+	require.Positive(t, waited, "of many browsers one waits for the others")
 }
 
 func TestFaultySettings(t *testing.T) {
@@ -596,7 +666,7 @@ func TestFaultySettings(t *testing.T) {
 func FuzzCookie(f *testing.F) {
 	keys, err := readKeys("")
 	require.NoError(f, err)
-	c := newCookies(keys, "", false)
+	c := newCookies(keys, "", false, sessionFor)
 	w := httptest.NewRecorder()
 	require.NoError(f, c.setSession(w, session{Name: "anna", Began: time.Now().Unix()}, time.Now()))
 	right := w.Result().Cookies()[0].Value
@@ -636,14 +706,14 @@ func TestALoginThatIsNotChecked(t *testing.T) {
 
 	b, from, now := newBackoff(), netip.MustParseAddr("192.0.2.1"), time.Now()
 	for i := range ofBoth.free + 1 {
-		require.Zero(t, b.wait("ben", from, now.Add(time.Duration(i))))
+		require.Zero(t, b.wait("ben", from, "", now.Add(time.Duration(i))))
 	}
-	require.Positive(t, b.wait("ben", from, now.Add(time.Millisecond)))
+	require.Positive(t, b.wait("ben", from, "", now.Add(time.Millisecond)))
 	for i := range 2 {
-		b.giveBack("ben", from, now.Add(time.Duration(i)))
-		require.Zero(t, b.wait("ben", from, now.Add(time.Millisecond)), "five failures are free")
+		b.giveBack("ben", from, "", now.Add(time.Duration(i)))
+		require.Zero(t, b.wait("ben", from, "", now.Add(time.Millisecond)), "five failures are free")
 	}
-	require.Zero(t, b.wait("ben", from, now.Add(time.Minute)))
-	b.giveBack("ben", from, now)
-	require.Positive(t, b.wait("ben", from, now.Add(time.Minute)), "of two that are one too many, the later one makes wait")
+	require.Zero(t, b.wait("ben", from, "", now.Add(time.Minute)))
+	b.giveBack("ben", from, "", now)
+	require.Positive(t, b.wait("ben", from, "", now.Add(time.Minute)), "of two that are one too many, the later one makes wait")
 }

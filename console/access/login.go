@@ -97,7 +97,9 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	from, now := g.cfg.Proxy.clientOf(r), time.Now()
-	if wait := g.backoff.wait(name, from, now); wait > 0 {
+	u := g.users.current().users[name]
+	device := g.deviceOf(r, name, u.generation)
+	if wait := g.backoff.wait(name, from, device, now); wait > 0 {
 		g.tally.delayed.Add(1)
 		page.Wait = (wait + time.Second - 1).Truncate(time.Second)
 		g.page(w, r, http.StatusTooManyRequests, page)
@@ -105,11 +107,10 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), hashWithin)
 	defer cancel()
-	u := g.users.current().users[name]
 	right, err := g.hasher.matches(ctx, password, u.password)
 	switch {
 	case err != nil: // nobody has looked at the password
-		g.backoff.giveBack(name, from, now)
+		g.backoff.giveBack(name, from, device, now)
 		page.Problem = "Too many others log in at the moment. Try again."
 		g.page(w, r, http.StatusServiceUnavailable, page)
 	case !right:
@@ -118,8 +119,9 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 		page.Failed = true
 		g.page(w, r, http.StatusUnauthorized, page)
 	default:
-		g.backoff.succeeded(name, from)
+		g.backoff.succeeded(name, from, device)
 		g.begin(w, r, session{Name: name, Password: true, Generation: u.generation})
+		g.keepDevice(w, name, u.generation, device)
 		http.Redirect(w, r, page.Next, http.StatusSeeOther)
 	}
 }

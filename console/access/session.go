@@ -23,6 +23,7 @@ const (
 const (
 	sessionCookie = "__Host-elasticron"
 	loginCookie   = "__Host-elasticron-login"
+	deviceCookie  = "__Host-elasticron-device"
 )
 
 // session is what the cookie holds, encrypted and signed.
@@ -59,11 +60,11 @@ type jar struct {
 	suffix string // of the names
 }
 
-// newCookies returns cookies for keys. tag is what is added to the names; if it is empty and the keys are those of a file,
+// newCookies returns cookies for keys, that are valid for so long. tag is what is added to the names; if it is empty and the keys are those of a file,
 // it is made of them.
-func newCookies(keys [][]byte, tag string, ofFile bool) cookies {
+func newCookies(keys [][]byte, tag string, ofFile bool, age time.Duration) cookies {
 	all := make(cookies, len(keys))
-	for i, codec := range codecs(keys, int(sessionFor.Seconds())) {
+	for i, codec := range codecs(keys, int(age.Seconds())) {
 		suffix := tag
 		if suffix == "" && ofFile {
 			sum := sha256.Sum256(append([]byte("name of cookies\x00"), keys[i]...))
