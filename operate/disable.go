@@ -20,7 +20,7 @@ import (
 // A job that is stopped for its move to another registry arrives there disabled. It is refused if the job is disabled
 // already, or its configuration cannot be read.
 func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Result, error) {
-	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns(true)}, opts)
+	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns}, opts)
 }
 
 // EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed, and a move to another
@@ -187,19 +187,16 @@ func enabledWord(disabled bool) string {
 	return "enabled"
 }
 
-// nothingRuns tells whether nothing of a job runs. If the job must be disabled meanwhile, it is overtaken when it is
-// not.
-func nothingRuns(disabled bool) func(*world, Result) Progress {
-	return func(w *world, _ Result) Progress {
-		if cfg := w.state.Config; disabled && cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled {
-			return Progress{Overtaken: true, Text: "the job was enabled again" + w.since(VerbEnableJob, "")}
-		}
-		running := len(w.running())
-		if running == 0 {
-			return done("nothing runs")
-		}
-		return Progress{Of: running, Text: "items still run"}
+// nothingRuns tells whether nothing of a job runs that is disabled. It is overtaken when the job is not any more.
+func nothingRuns(w *world, _ Result) Progress {
+	if cfg := w.state.Config; cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled {
+		return Progress{Overtaken: true, Text: "the job was enabled again" + w.since(VerbEnableJob, "")}
 	}
+	running := len(w.running())
+	if running == 0 {
+		return done("nothing runs")
+	}
+	return Progress{Of: running, Text: "items still run"}
 }
 
 // everyItemOwned tells how many items of a job belong to a live instance that is enabled.

@@ -52,7 +52,8 @@ const (
 
 // TakeFiles makes a job as files have it: text is the JSON of its config node. It creates the job, changes its
 // settings, or only marks the job as one of these files. Whether an existing job is disabled stays as operators have
-// it; one that was disabled because its files did not name it is enabled. Files consent to fewer items.
+// it; one that was disabled because its files did not name it is enabled. Files consent to fewer items. A removal that began
+// because files did not name the job is called off; if it has deleted the configuration, it is brought to its end before.
 //
 // It is refused with [CauseAlready] if the job is so, and with [CauseFiles] if the job is one of another owner, or if
 // other files of the owner decide: those of a higher version, those of the same version that were faster, or those that
@@ -63,10 +64,42 @@ func (o *Operator) TakeFiles(ctx context.Context, job, text string, files Files,
 	if err := files.check(); err != nil {
 		return Result{}, err
 	}
-	return o.carry(ctx, deed{
+	half := false // a removal by files has deleted the configuration, and not the rest
+	d := deed{
 		verb: VerbFiles, job: job, followed: settingsFollowed,
-		decide: func(w *world) (decision, error) { return takeFiles(w, text, files) },
-	}, opts)
+		decide: func(w *world) (decision, error) {
+			operated := w.operated.Value
+			half = !w.state.Config.Exists() && operated.Removing != "" && operated.Files != nil && operated.Files.Gone
+			return takeFiles(w, text, files)
+		},
+	}
+	r, err := o.carry(ctx, d, opts)
+	if cause, _ := IsRefused(err); cause != CausePending || !half || opts.DryRun {
+		return r, err
+	}
+	if err := o.finishHalf(ctx, job, r); err != nil {
+		return r, err
+	}
+	return o.carry(ctx, d, opts)
+}
+
+// finishHalf deletes what a removal by files has left of a job: that cannot be taken back any more, and who has begun it may be gone.
+func (o *Operator) finishHalf(ctx context.Context, job string, r Result) error {
+	view, err := o.store.View(ctx, jobtree.For(job).Root())
+	if err != nil {
+		return denied(err)
+	}
+	defer view.Close()
+	removal := deed{verb: VerbNoFiles, job: job, followed: nothingRuns}
+	_, err = o.finishRemoval(ctx, view, removal, Options{Force: true}, r)
+	var unconfirmed *UnconfirmedError
+	if errors.As(err, &unconfirmed) { // nothing of what was asked for is done
+		if unconfirmed.Result.Progress.Overtaken {
+			return nil
+		}
+		return unconfirmed.Err
+	}
+	return err
 }
 
 // LeaveFiles says that files do not name a job any more. It is refused with [CauseAlready] if that is noted already,
@@ -86,7 +119,7 @@ func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone
 	if gone != GoneRemove {
 		return o.carry(ctx, d, opts)
 	}
-	d.followed = nothingRuns(true)
+	d.followed = nothingRuns
 	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, DryRun: opts.DryRun})
 	if err != nil || opts.DryRun {
 		return r, err

@@ -299,3 +299,42 @@ func TestFilesOfManyVersionsComeToAnEnd(t *testing.T) {
 		require.LessOrEqual(t, writes, 2*len(processes))
 	})
 }
+
+// A removal by files that stops when the configuration is deleted cannot be called off. Files that name the job again bring it to
+// its end and create the job, but not those that are not heard.
+func TestFilesTakeBackHalfARemoval(t *testing.T) {
+	t.Parallel()
+	half := func(t *testing.T) *ground {
+		g := deserted(t)
+		require.NoError(t, g.take(1, g.text(nil)))
+		for n := range 130 {
+			g.do(registry.Put(nodes.Offset(n), "x"))
+		}
+		g.store.noTrees = 2
+		ctx, cancel := context.WithCancel(t.Context())
+		a := attempt{after: 4} // behind the mark, the tree, the configuration and a part
+		a.ahead(g, func(txn registry.Txn) registry.Txn { cancel(); return txn })
+		_, err := g.op.LeaveFiles(ctx, theJob, shopFiles(2), operate.GoneRemove, silent())
+		require.Error(t, err)
+		require.False(t, g.node(nodes.Config()).Exists())
+		require.NotEmpty(t, g.operated().Removing)
+		require.True(t, g.node(nodes.Offset(0)).Exists())
+		return g
+	}
+	g := half(t)
+	before := g.all()
+	g.refused(operate.CauseFiles, g.take(1, g.text(nil)))
+	_, err := g.op.TakeFiles(t.Context(), theJob, g.text(nil), shopFiles(3), operate.Options{DryRun: true})
+	g.refused(operate.CausePending, err)
+	require.Equal(t, before, g.all())
+	require.NoError(t, g.take(3, g.text(cron("0 0 1 * * ?"))))
+	require.Equal(t, "0 0 1 * * ?", g.tree().Config.Value.Cron)
+	require.Empty(t, g.operated().Removing)
+	require.Equal(t, int64(3), g.operated().Files.Version)
+	require.False(t, g.node(nodes.Offset(0)).Exists(), "it is a new job")
+	g.refused(operate.CauseAlready, g.take(3, g.text(cron("0 0 1 * * ?"))))
+
+	g = half(t)
+	require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "else", Version: 1}, silent())), "the next owner's")
+	require.Equal(t, "else", g.operated().Files.Owner)
+}
