@@ -198,7 +198,7 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 		}
 		r.Err = d.completed(err)
 		if err == nil && !r.Result.Repeated && !opts.DryRun {
-			txns, decided = append(txns, o.transaction(w, dec, span{}, r.Result, opts.Reason)), append(decided, len(results))
+			txns, decided = append(txns, o.transaction(w, dec, d, r.Result, opts.Reason)), append(decided, len(results))
 		}
 		results, deeds = append(results, r), append(deeds, d)
 	}

@@ -30,6 +30,9 @@ type deed struct {
 	// asked are the first of the fires that are asked for one after the other under one id, and their items, in words. An
 	// operation that was asked for other items, or for none as early, is not gone on with.
 	asked span
+	// content is a digest of what is asked for under an id, where whoever asks again decides none of that anew: another one was not
+	// done. Empty: what was done under the id was this.
+	content string
 }
 
 // span is what a backfill was asked for.
@@ -125,7 +128,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		if opts.DryRun {
 			return r, nil
 		}
-		r.Revision, err = o.store.Commit(ctx, o.transaction(w, dec, d.asked, r, opts.Reason))
+		r.Revision, err = o.store.Commit(ctx, o.transaction(w, dec, d, r, opts.Reason))
 		switch conflict := (*registry.ConflictError)(nil); {
 		case err == nil:
 			o.report(ctx, r, opts.Reason)
@@ -177,6 +180,9 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 	case op.Verb != string(d.verb) || d.was == nil && op.Target != d.target, !d.asked.within(spanOf(op)):
 		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done: %s, %s",
 			id, name(Verb(op.Verb), d.job, op.Target), credit(op))
+	case d.content != "" && op.Asked != "" && op.Asked != d.content:
+		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done, for another fire or with another parameter: %s, %s",
+			id, name(Verb(op.Verb), d.job, op.Target), credit(op))
 	case d.was == nil || d.was(op):
 		return decision{}, true, nil
 	}
@@ -223,8 +229,8 @@ func (w *world) readable() error {
 }
 
 // transaction is T9: what the decision writes, and the operation, written down with it.
-func (o *Operator) transaction(w *world, d decision, asked span, r Result, reason string) registry.Txn {
-	operated := w.operated.Value
+func (o *Operator) transaction(w *world, d decision, of deed, r Result, reason string) registry.Txn {
+	operated, asked := w.operated.Value, of.asked
 	if d.note != nil {
 		d.note(&operated)
 	}
@@ -235,6 +241,7 @@ func (o *Operator) transaction(w *world, d decision, asked span, r Result, reaso
 	op := jobtree.Operation{
 		ID: r.ID, Verb: string(r.Verb), Target: r.Target, Who: o.who, How: o.how, When: r.When,
 		Reason: reason, Changed: summary(r.Changes), Before: d.before, After: cmp.Or(w.operated.Revision, w.snapshot.Get(w.tree.Config()).Created),
+		Asked: of.content,
 	}
 	if !asked.first.IsZero() {
 		op.First, op.Items = asked.first.UTC().Format(time.RFC3339Nano), asked.items

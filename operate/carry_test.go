@@ -67,6 +67,40 @@ func TestTheSameIdIsTheSameOperation(t *testing.T) {
 	require.Equal(t, before, g.all())
 }
 
+// An id is that of what was asked for under it: another fire or parameter was not run.
+func TestTheSameIdOfAnotherTrigger(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	fire := time.Date(2026, 3, 1, 2, 30, 0, 0, time.UTC)
+	asks := operate.Trigger{Items: []int{2, 1}, Fire: fire, Parameter: "geheim"}
+	opts := operate.Options{ID: "ticket-17"}
+	require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, asks, opts)))
+	before := g.all()
+	same := operate.Trigger{Items: []int{1, 2}, Fire: fire.In(time.FixedZone("", 3600)), Parameter: "geheim", Within: time.Minute, Replace: true}
+	r, err := g.op.Trigger(t.Context(), theJob, same, operate.Options{ID: "ticket-17", Again: true})
+	require.NoError(t, err)
+	require.True(t, r.Repeated)
+	for _, change := range []func(*operate.Trigger){
+		func(t *operate.Trigger) { t.Fire = fire.Add(time.Hour) }, func(t *operate.Trigger) { t.Fire = time.Time{} }, func(t *operate.Trigger) { t.Parameter = "" },
+	} {
+		other := same
+		change(&other)
+		refusal := g.refused(operate.CauseUsed, errOf(g.op.Trigger(t.Context(), theJob, other, opts)))
+		require.Contains(t, refusal.Error(), "another fire or with another parameter")
+		require.NotContains(t, refusal.Error(), "geheim")
+	}
+	require.Equal(t, before, g.all())
+
+	operated := g.operated() // as an earlier version has written it down
+	require.NotEmpty(t, operated.Operations[0].Asked)
+	require.Empty(t, jobtree.MaskOperated(operated).Operations[0].Asked, "a parameter could be guessed by it")
+	operated.Operations[0].Asked = ""
+	g.do(registry.Put(nodes.Operated(), jobtree.EncodeOperated(operated)))
+	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{1, 2}}, opts)
+	require.NoError(t, err)
+	require.True(t, r.Repeated)
+}
+
 // Two operators at once: one after the other, and the second is told of the first.
 func TestTwoOperatorsAtOnce(t *testing.T) {
 	t.Parallel()

@@ -75,7 +75,8 @@ type ItemProgress struct {
 // neither items nor parameters, so a trigger that names any is refused.
 //
 // It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if
-// an item is unknown or disabled, and while an earlier trigger goes on, which Replace ends. Instances of ElasticJob 3.x that
+// an item is unknown or disabled, if the id is that of a trigger for another fire or with another parameter, and while an
+// earlier trigger goes on, which Replace ends. Instances of ElasticJob 3.x that
 // have not taken the earlier one then run once, for the new one.
 func (o *Operator) Trigger(ctx context.Context, job string, t Trigger, opts Options) (Result, error) {
 	return o.carry(ctx, triggerDeed(VerbTrigger, job, t), opts)
@@ -92,6 +93,9 @@ func triggerDeed(verb Verb, job string, t Trigger) deed {
 	}
 	if len(t.Items) > 0 {
 		d.target = "items " + itemList(t.Items)
+	}
+	if verb == VerbTrigger { // whose items are its target
+		d.content = digestOf(fireTarget(t.Fire) + "\n" + t.Parameter)
 	}
 	if verb == VerbBackfill {
 		d.target = fireTarget(t.Fire)

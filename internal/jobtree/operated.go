@@ -73,6 +73,8 @@ type Operation struct {
 	After registry.Revision
 	// First is the first fire of a backfill, and Items are those that it was asked for, in words; empty are all.
 	First, Items string
+	// Asked is a digest of what a trigger was asked for beside its items; empty if that is not known. It is made of a parameter, too.
+	Asked string
 	// Unknown are members that this version does not know, as they stood. They are kept.
 	Unknown string
 }
@@ -213,6 +215,7 @@ func (op *Operation) write(w *writer) {
 	w.count("after", int64(op.After))
 	w.string("first", op.First)
 	w.string("items", op.Items)
+	w.string("asked", op.Asked)
 	w.members(op.Unknown)
 }
 
@@ -332,6 +335,8 @@ func (op *Operation) read(r *reader, o object) {
 			op.First = r.text(m)
 		case "items":
 			op.Items = r.text(m)
+		case "asked":
+			op.Asked = r.text(m)
 		default:
 			unknown = append(unknown, m.text)
 		}
@@ -416,11 +421,12 @@ func elements(list string) []string {
 	return all
 }
 
-// MaskOperated returns the operations as they may be shown: in the configurations that were, what [Mask] hides.
+// MaskOperated returns the operations as they may be shown: in the configurations that were, what [Mask] hides, and without digests,
+// by which a parameter could be guessed.
 func MaskOperated(o Operated) Operated {
 	o.Operations = slices.Clone(o.Operations)
 	for i, op := range o.Operations {
-		o.Operations[i].Before = Mask(For("job").Config(), op.Before)
+		o.Operations[i].Before, o.Operations[i].Asked = Mask(For("job").Config(), op.Before), ""
 	}
 	return o
 }
