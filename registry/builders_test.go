@@ -125,7 +125,9 @@ var builders = map[string]builder{
 	"federation/home/move.go shut":        {"move: close", []string{endsItself}, "writes the configuration that it compares"},
 	"federation/home/move.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +
 		"is sent once"},
-	"federation/home/copy.go put":   {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/copy.go put": {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/copy.go noteLate": {"move: note what came late", []string{endsItself, notRepeated}, "writes the notes that it compares, and the first " +
+		"ones are sent once; who has run for them has written the record, which is compared, too"},
 	"federation/home/copy.go point": {"move: tell the directory", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
 	"federation/home/copy.go clean": {"move: clean", []string{endsItself, harmless}, "writes the word that it compares, and then deletes under it what has no use " +
 		"there; the word is written anew when the job comes back"},
