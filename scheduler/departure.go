@@ -109,10 +109,19 @@ func (f *farewell) partOf(notes, size int) int {
 	return min(notes, size)
 }
 
+// fitting returns how many notes of a part are made if there is room for so many. Those that are made together are not cut: while
+// a job waits for its turn more fires may come, and its leave would never come to its end.
+func (f *farewell) fitting(notes, room int) int {
+	if f.parts == 0 {
+		return notes
+	}
+	return min(notes, max(1, room))
+}
+
 // parted notes that a part was committed. If nothing of it was done, the others are not held up by it again.
 func (f *farewell) parted(done bool) {
 	f.parts--
-	if !done {
+	if !done || f.parts < 0 {
 		f.parts = 0
 	}
 }

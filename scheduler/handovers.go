@@ -15,7 +15,7 @@ const (
 	// queued is how many times what it takes at best an answer may take. Beyond that what is under way waits for other such, and
 	// more of it makes nothing faster.
 	queued = 2
-	// known is for how long nothing may be handed over until what was learnt of the registry counts no more.
+	// known is for how long nothing may be handed over before what was learnt of the registry counts no more.
 	known = 10 * time.Second
 )
 
@@ -115,9 +115,9 @@ func (h *handovers) part() int {
 	return h.window() / 2
 }
 
-// forget drops what was learnt long ago. The caller holds mu.
+// forget drops what was learnt before a time in which nothing was handed over. The caller holds mu.
 func (h *handovers) forget() {
-	if time.Since(h.learnt) > known {
+	if h.underWay == 0 && time.Since(h.learnt) > known {
 		h.best, h.grown = 0, 0
 	}
 }

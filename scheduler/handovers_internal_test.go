@@ -98,5 +98,26 @@ func testMoreIsHandedOver(t *testing.T) {
 	require.Equal(t, mostHandedOver/4, h.part(), "by the best answer")
 
 	time.Sleep(known + time.Second)
+	require.Equal(t, mostHandedOver/4, h.part(), "the registry may take as long to answer")
+	h.giveBack(first)
+	h.giveBack(next)
 	require.Equal(t, probe, h.part(), "what was learnt is of another stop")
+}
+
+// A job whose parts are used up makes all notes together that are left then, however many more there are by now: it comes to its end.
+func TestALeaveComesToItsEnd(t *testing.T) {
+	t.Parallel()
+	f := farewell{parts: -1}
+	require.Equal(t, probe, f.partOf(600, probe))
+	for range 3 {
+		require.Equal(t, 256, f.partOf(600, 256))
+		require.Equal(t, 20, f.fitting(256, 20))
+		require.Equal(t, 1, f.fitting(256, 0))
+		f.parted(true)
+	}
+	for range 2 {
+		require.Equal(t, 700, f.partOf(700, 256))
+		require.Equal(t, 700, f.fitting(700, 20))
+		f.parted(true)
+	}
 }

@@ -35,7 +35,7 @@ func (r *runner) handOver(f *farewell) {
 		if granted == 0 {
 			return
 		}
-		part = part[:min(len(part), max(1, granted-len(leave)))]
+		part = part[:f.fitting(len(part), granted-len(leave))]
 	}
 	defer r.s.handovers.giveBack(&f.turn)
 	before := r.rounds.ToNote()

@@ -39,15 +39,20 @@ func ended(state byte) bool { return state == 'Z' || state == 'X' }
 const (
 	firstPause   = time.Millisecond
 	longestPause = 50 * time.Millisecond
+	lookShare    = 10 // times what a look takes is the least pause after it
 )
 
 // Await returns when something does not live any more, when a time has come, or when it is told to hurry.
 func Await(lives func() bool, until time.Time, hurry func() bool) {
-	for pause := firstPause; lives() && !hurry(); pause = min(2*pause, longestPause) {
+	for pause := firstPause; ; pause = min(2*pause, longestPause) {
+		began := time.Now()
+		if !lives() || hurry() {
+			return
+		}
 		left := time.Until(until)
 		if left <= 0 {
 			return
 		}
-		time.Sleep(min(pause, left))
+		time.Sleep(min(max(pause, lookShare*time.Since(began)), left)) // there may be thousands of processes to look at
 	}
 }

@@ -271,10 +271,10 @@ func TestTheTimeIsOverWhenTheScriptHasEnded(t *testing.T) {
 		for !errors.Is(syscall.Kill(self, 0), syscall.ESRCH) { // until it is waited for
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(time.Second) // that it was is noticed within, which cannot be seen from here
+		time.Sleep(2 * time.Second) // that it was is noticed within, which cannot be seen from here
 		cancel(job.ErrTimeout)
 	}()
-	require.NoError(t, run(ctx, t, script.Job{Grace: 3 * time.Second}, path))
+	require.NoError(t, run(ctx, t, script.Job{Grace: 6 * time.Second}, path))
 	gone(t, pids+"/child")
 }
 
