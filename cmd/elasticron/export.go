@@ -84,7 +84,7 @@ file does not mention is not compared.`,
 		Args: cobra.NoArgs,
 	}
 	reading(p, cmd, func(cmd *cobra.Command, _ []string, at place) error {
-		file, err := seed.ReadFile(fileName)
+		file, err := readJobs(fileName, cmd.InOrStdin())
 		if err != nil {
 			return err
 		}

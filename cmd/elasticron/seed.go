@@ -25,8 +25,9 @@ given, and whether a job that exists is disabled in any case. What the file does
 is left alone. What it changes of a job that exists is written down, as elasticron audit shows
 it, and elasticron rollback takes back its settings. It can be repeated.
 
-The file is refused as a whole if anything is wrong with it. A YAML file looks like this;
-members of the config that are left out have their defaults:
+The file is refused as a whole if anything is wrong with it. The name - stands for YAML from
+standard input. A YAML file looks like this; members of the config that are left out have their
+defaults:
 
   orders:
     config:
@@ -49,7 +50,7 @@ The password is read from $` + passwordVariable + `.`,
   elasticron seed --etcd http://etcd1:2379 --namespace shop jobs.yaml`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return s.run(cmd.Context(), args[0], cmd.OutOrStdout(), cmd.ErrOrStderr())
+			return s.run(cmd.Context(), args[0], cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	flags := cmd.Flags()
@@ -71,11 +72,11 @@ type seeding struct {
 	json      bool
 }
 
-func (s *seeding) run(ctx context.Context, name string, out, news io.Writer) (err error) {
+func (s *seeding) run(ctx context.Context, name string, in io.Reader, out, news io.Writer) (err error) {
 	if s.namespace == "" {
 		return misuse("--namespace is missing: want the namespace to fill")
 	}
-	file, err := seed.ReadFile(name)
+	file, err := readJobs(name, in)
 	if err != nil {
 		return err
 	}

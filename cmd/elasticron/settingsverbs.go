@@ -18,7 +18,6 @@ import (
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/operate/jobfile"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/seed"
 )
 
 func newEdit(p *program) *cobra.Command {
@@ -78,18 +77,24 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 	if members == nil { // of "null"
 		return "", errors.New("what is stored is no object, so --set cannot change it; use the editor")
 	}
+	var names []string
 	for _, s := range set {
 		name, value, found := strings.Cut(s, "=")
 		if !found || name == "" {
 			return "", misuse("--set is %q, want a setting and a value, such as failover=true", s)
 		}
 		members[name] = valueOf(members[name], value)
+		names = append(names, name)
 	}
 	all, err := json.Marshal(members)
 	if err != nil {
 		return "", err
 	}
-	c, err := jobtree.DecodeConfig(registry.Node{Value: string(all)})
+	node := registry.Node{Value: string(all)}
+	c, err := jobtree.DecodeConfig(node)
+	if err == nil {
+		err = jobtree.CheckExact(node, names...) // which would be dropped without a word
+	}
 	if err != nil {
 		return "", usageError{err}
 	}
@@ -246,7 +251,7 @@ them. It asks, unless --yes is given.`,
 
 // apply does something with each job of a file, after a question that shows what differs.
 func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.Node, job jobfile.Job, opts operate.Options) (operate.Result, error)) error {
-	file, err := seed.ReadFile(fileName)
+	file, err := readJobs(fileName, v.in)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -203,11 +204,16 @@ func TestEdit(t *testing.T) {
 		"shardingTotalCount=x": {exitMisuse, "shardingTotalCount"},
 		"shardingTotalCount=1": {exitRefused, "force"},
 		"jobName=other":        {exitRefused, "other"},
+		"timeoutExact=1500ms":  {exitMisuse, `timeoutExact is "1500ms", must be, rounded up, what timeoutSeconds says, which is 0`},
 	} {
 		_, errOut, status := w.does(t, on("edit", "orders", "--yes", "--set", set)...)
 		require.Equal(t, want.status, status, errOut)
 		require.Contains(t, errOut, want.text)
 	}
+	w.must(t, on("edit", "orders", "--yes", "--set", "timeoutSeconds=2", "--set", "timeoutExact=1500ms")...)
+	require.Equal(t, 1500*time.Millisecond, config(t, reg, "orders").Timeout)
+	w.must(t, on("edit", "orders", "--yes", "--set", "timeoutSeconds=5")...)
+	require.Equal(t, 5*time.Second, config(t, reg, "orders").Timeout, "the exact time is no more in force")
 	_, errOut, status := w.does(t, on("edit", "none", "--set", "a=b")...)
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errOut, `no job "none"`)
@@ -281,6 +287,14 @@ func TestCreateApplyAndRemove(t *testing.T) {
 	_, errOut, status = w.does(t, on("apply", "-f", "testdata/jobs.yaml", "--dry-run")...)
 	require.Zero(t, status, errOut)
 	require.Equal(t, "0 * * * * ?", config(t, reg, "orders").Cron)
+	w.in = strings.NewReader("piped: {config: {cron: '@hourly', shardingTotalCount: 1}}")
+	_, errOut, status = w.does(t, on("create", "-f", "-")...)
+	require.Zero(t, status, errOut)
+	require.Equal(t, "@hourly", config(t, reg, "piped").Cron)
+	w.in = strings.NewReader("piped: {config: {cron: bad, shardingTotalCount: 1}}")
+	_, errOut, status = w.does(t, on("diff", "-f", "-")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "standard input: ")
 	_, errOut, status = w.does(t, on("apply", "-f", "testdata/jobs.yaml", "--yes")...)
 	require.Zero(t, status, errOut)
 	require.Empty(t, w.must(t, on("diff", "-f", "testdata/jobs.yaml")...))

@@ -110,8 +110,8 @@ func plainValue(c job.Config, member string) string {
 
 // CheckExact tells of each exact value of a time in a config node that it has no effect, because the member of
 // the whole units says something else. What stored it may have been a hand that knew that member alone, so it
-// is no fault where it was found; where somebody writes a text, it is one.
-func CheckExact(n registry.Node) error {
+// is no fault where it was found; where somebody writes a text, it is one. If members are named, it judges those alone.
+func CheckExact(n registry.Node, named ...string) error {
 	members, err := parseObject(n.Value)
 	if err != nil {
 		return at(n.Path, err)
@@ -124,7 +124,7 @@ func CheckExact(n registry.Node) error {
 	stored := split(c)
 	for m := range members.members() {
 		f, known := memberNamed(m.name)
-		if !known || !f.exact || m.value == `""` {
+		if !known || !f.exact || m.value == `""` || len(named) > 0 && !slices.Contains(named, m.name) {
 			continue
 		}
 		read, found := f.of(&storedConfig{}).(exact), f.of(stored).(exact)
