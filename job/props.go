@@ -44,6 +44,7 @@ func (f *faults) checkProps(settings map[string]string) {
 // A PropsReader is for one goroutine at a time; once all settings are read, several may call Redact and RedactCut.
 type PropsReader struct {
 	settings map[string]string
+	stored   bool             // references stay what they are
 	found    map[string]found // settings that are references, once they are looked up
 	secrets  []secret         // the longest first
 	faults   faults
@@ -61,6 +62,14 @@ type secret struct{ value, shown string }
 // ReadProps starts to read the settings of a configuration.
 func ReadProps(settings map[string]string) *PropsReader {
 	return &PropsReader{settings: settings, found: make(map[string]found)}
+}
+
+// ReadStoredProps is ReadProps for whoever judges settings where they are not used: there a reference is not looked up, and what
+// it stands for is no fault, whatever it must be.
+func ReadStoredProps(settings map[string]string) *PropsReader {
+	r := ReadProps(settings)
+	r.stored = true
+	return r
 }
 
 // Err joins all faults so far; nil if there are none.
@@ -98,11 +107,14 @@ func (r *PropsReader) RedactCut(text string) string {
 	return r.Redact(text)
 }
 
-// value returns a setting, looked up if it is a reference; false if that failed, which is a fault by then.
+// value returns a setting, looked up if it is a reference; false if that failed, which is a fault by then, or is not to be done.
 func (r *PropsReader) value(name string) (string, bool) {
 	written := r.settings[name]
 	if !reference.Is(written) {
 		return written, true
+	}
+	if r.stored {
+		return "", false
 	}
 	if f, known := r.found[name]; known {
 		return f.value, f.ok

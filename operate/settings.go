@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/internal/javarules"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -188,10 +189,29 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 			d.warn(warning)
 		}
 	}
+	warnOfCalls(d, cfg)
 	if r := w.beyondJava(d, cfg); r != nil {
 		return cfg, r
 	}
 	return cfg, nil
+}
+
+// warnOfCalls tells of settings with which a job of class HTTP would pause, without their values, which may be secret. Its
+// processes may be of a later version, which knows more.
+func warnOfCalls(d *decision, cfg job.Config) {
+	if cfg.ClassName() != httpjob.Class {
+		return
+	}
+	err := httpjob.Check(cfg)
+	if err == nil {
+		return
+	}
+	for _, fault := range err.(interface{ Unwrap() []error }).Unwrap() {
+		var field *job.FieldError
+		if errors.As(fault, &field) {
+			d.warn(fmt.Sprintf("the job would pause: %s %s", field.Field, field.Reason))
+		}
+	}
 }
 
 // beyondJava refuses what Java instances could not read or run, where they take part or may, and what is stored does not

@@ -12,6 +12,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -94,6 +95,24 @@ func TestSettingsThatAreNotAllowed(t *testing.T) {
 	}
 	require.Equal(t, before, g.value(nodes.Config()))
 	g.refused(operate.CauseUnknownJob, errOf(g.op.ChangeSettings(t.Context(), "nobody", operate.Settings{Change: daily}, silent())))
+}
+
+// A job whose calls are misspelt would pause at every process. Those may know more, so it is a warning; and it shows no value.
+func TestSettingsWithWhichCallsWouldPause(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	cfg := g.config(func(c *job.Config) {
+		c.Class, c.Props = httpjob.Class, map[string]string{"http.uri": "htp://user:secret@h", "http.method": "env:METHOD"}
+	})
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(t, err)
+	r, err := g.op.CreateText(t.Context(), theJob, text, silent())
+	require.NoError(t, err)
+	require.Equal(t, []string{"the job would pause: Props http.uri must be an address such as https://example.org/path"}, r.Warnings)
+
+	r, err = g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Props["http.uri"] = "http://h" }), silent())
+	require.NoError(t, err)
+	require.Empty(t, r.Warnings)
 }
 
 func TestFewerItemsNeedConsent(t *testing.T) {

@@ -396,6 +396,23 @@ func TestConfigureNamesEveryFault(t *testing.T) {
 	}
 }
 
+// Whoever stores settings may have none of the files and variables to which they refer.
+func TestCheckLooksUpNothing(t *testing.T) {
+	t.Parallel()
+	cfg := job.Config{Props: map[string]string{
+		"http.uri": "file:/none/such", "http.method": "env:HTTPJOB_NONE", "http.header.Key": "env:HTTPJOB_NONE", "http.retries": "env:HTTPJOB_NONE",
+	}}
+	require.NoError(t, httpjob.Check(cfg))
+	cfg.Props["http.methd"], cfg.Props["http.redirects"] = "GET", "some"
+	delete(cfg.Props, "http.uri")
+	faults := strings.Split(httpjob.Check(cfg).Error(), "\n")
+	require.Equal(t, []string{
+		`Props http.uri "" must not be empty`, `Props http.redirects "some" must be a whole number between 0 and 100`,
+	}, faults[:2])
+	require.Len(t, faults, 3)
+	require.Contains(t, faults[2], `Props http.methd "GET" must not be there: the settings are http.uri, http.method, `)
+}
+
 // A job's errors are stored. So whatever goes wrong, they show where a secret is, and not what it is.
 func TestErrorsShowNoSecrets(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

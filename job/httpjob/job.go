@@ -73,7 +73,25 @@ var _ job.Handler = Job{}
 
 // Configure returns the function that makes the calls, or every fault of the settings.
 func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
-	p := job.ReadProps(cfg.Props)
+	c, err := j.read(cfg, job.ReadProps(cfg.Props))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.request(context.Background(), job.ShardingContext{}); err != nil {
+		return nil, err
+	}
+	return c.run, nil
+}
+
+// Check returns every fault of the settings of a job of [Class] that can be seen where they are stored: what a reference stands
+// for, only the process knows that makes the calls. Each is a [*job.FieldError].
+func Check(cfg job.Config) error {
+	_, err := Job{}.read(cfg, job.ReadStoredProps(cfg.Props))
+	return err
+}
+
+// read reads what is to be called, and how.
+func (j Job) read(cfg job.Config, p *job.PropsReader) (*call, error) {
 	c := &call{
 		address: p.WebAddress("http.uri"),
 		shown:   cfg.Props["http.uri"],
@@ -116,11 +134,5 @@ func (j Job) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	p.Only("http.", "http.uri", "http.method", "http.data", "http.content.type", "http.connect.timeout.milliseconds",
 		"http.read.timeout.milliseconds", "http.header.", "http.total.timeout.milliseconds", "http.fail.on.status",
 		"http.retries", "http.retry.milliseconds", "http.redirects", "http.answer.bytes")
-	if err := p.Err(); err != nil {
-		return nil, err
-	}
-	if _, err := c.request(context.Background(), job.ShardingContext{}); err != nil {
-		return nil, err
-	}
-	return c.run, nil
+	return c, p.Err()
 }
