@@ -43,7 +43,7 @@ var builders = map[string]builder{
 	"internal/resharding/planshared.go planShared": {"T3 reshard among Java instances", []string{endsItself, creation}, "as any resharding"},
 	"internal/resharding/plan.go parts": {"T3 reshard, a part", []string{harmless}, "needs the epoch before its own: it names next owners for an " +
 		"epoch that is given up, which nobody heeds and Tidy clears away"},
-	"internal/resharding/tidy.go tidyTxns": {"T3 what a resharding left", []string{harmless}, "needs the epoch, under which what it deletes has no use; an owner " +
+	"internal/resharding/tidy.go tidyTxns": {"T3 what a resharding left", []string{endsItself, harmless}, "needs the epoch, under which what it deletes has no use; an owner " +
 		"takes its place only together with a note that is compared and deleted"},
 	"internal/resharding/garbage.go remove": {"what stands there for no reason", []string{endsItself}, "deletes what it compares"},
 

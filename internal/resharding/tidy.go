@@ -16,6 +16,9 @@ import (
 //     not be once they are back: if they crash later, they did not leave.
 //   - Items beyond the total lose their owner, their missed fires and their wish for a claimant.
 //     What runs of them goes on. While the epoch cannot be read, nobody knows which they are.
+//
+// Each transaction changes something or conflicts: the leader waits until its view shows what it has committed, and of a
+// deletion of what somebody has deleted before it, be it an earlier copy, no view shows anything.
 func Tidy(s *jobtree.State, term registry.Revision) []registry.Txn {
 	var chores [][]registry.Write // of one item or instance each
 	var reads [][]registry.Condition
@@ -27,7 +30,8 @@ func Tidy(s *jobtree.State, term registry.Revision) []registry.Txn {
 	for item := range s.Items() {
 		writes, conditions := tidyNext(s, item)
 		if s.Epoch.Err == nil && s.Surplus(item) {
-			writes = append(writes, tidySurplus(s, item)...)
+			surplus, seen := tidySurplus(s, item)
+			writes, conditions = append(writes, surplus...), append(conditions, seen...)
 		}
 		add(writes, conditions)
 	}
@@ -38,13 +42,14 @@ func Tidy(s *jobtree.State, term registry.Revision) []registry.Txn {
 }
 
 func tidyLeft(s *jobtree.State, id string) ([]registry.Write, []registry.Condition) {
-	var unchanged []registry.Condition
+	left := s.Tree().FailoverLeft(id)
+	seen := []registry.Condition{registry.Present(left)}
 	if back := s.Instance(id); back.Created != 0 {
-		unchanged = append(unchanged, registry.CreatedAt(s.Tree().Instance(id), back.Created))
+		seen = append(seen, registry.CreatedAt(s.Tree().Instance(id), back.Created))
 	} else if ownsAny(s, id) {
 		return nil, nil
 	}
-	return []registry.Write{registry.Delete(s.Tree().FailoverLeft(id))}, unchanged
+	return []registry.Write{registry.Delete(left)}, seen
 }
 
 func ownsAny(s *jobtree.State, id string) bool {
@@ -56,7 +61,7 @@ func ownsAny(s *jobtree.State, id string) bool {
 	return false
 }
 
-// itemsPerChore keeps a transaction of chores within the limits: an item has at most four writes.
+// itemsPerChore keeps a transaction of chores within the limits: an item has at most four writes, and as many conditions.
 const itemsPerChore = maxWrites / 4
 
 func tidyTxns(s *jobtree.State, term registry.Revision, chores [][]registry.Write, reads [][]registry.Condition) []registry.Txn {
@@ -89,17 +94,19 @@ func tidyNext(s *jobtree.State, item int) ([]registry.Write, []registry.Conditio
 	return writes, unchanged
 }
 
-func tidySurplus(s *jobtree.State, item int) []registry.Write {
+func tidySurplus(s *jobtree.State, item int) (writes []registry.Write, seen []registry.Condition) {
 	it, tree := s.Item(item), s.Tree()
-	var writes []registry.Write
-	if it.InstanceRevision != 0 {
-		writes = append(writes, registry.Delete(tree.ItemInstance(item)))
+	for _, n := range []struct {
+		path string
+		at   registry.Revision
+	}{
+		{tree.ItemInstance(item), it.InstanceRevision},
+		{tree.ItemMisfire(item), it.Misfire.Revision},
+		{tree.FailoverItem(item), it.FailoverItem},
+	} {
+		if n.at != 0 {
+			writes, seen = append(writes, registry.Delete(n.path)), append(seen, registry.Unchanged(n.path, n.at))
+		}
 	}
-	if it.Misfire.Exists() {
-		writes = append(writes, registry.Delete(tree.ItemMisfire(item)))
-	}
-	if it.FailoverItem != 0 {
-		writes = append(writes, registry.Delete(tree.FailoverItem(item)))
-	}
-	return writes
+	return writes, seen
 }
