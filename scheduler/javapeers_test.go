@@ -428,6 +428,24 @@ func TestAJavaInstanceCrashes(t *testing.T) {
 	})
 }
 
+// What it ran for another that had crashed is lost with it, also where its claim is seen to go last.
+func TestAJavaClaimantCrashes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, failingOver(4))
+		sleepUntil(time.Second)
+		j := c.javaJoins(javaID)
+		sleepUntil(6 * time.Second)
+		c.take()
+		j.takeOver(0)
+		j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.ItemRunning(0)))
+		time.Sleep(100 * time.Millisecond)
+		j.do(registry.Delete(orders.ItemFailover(0)))
+		sleepUntil(14 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s failover on a"}, c.reruns())
+	})
+}
+
 // A Java instance that reconnects deletes its node and makes it anew, and takes its marks away. One that
 // leaves ends what it runs first.
 func TestAJavaInstanceThatDidNotCrash(t *testing.T) {

@@ -29,7 +29,11 @@ type loss struct {
 	failover.Foreign
 	seen   time.Time
 	record registry.Revision // of the item then
+	claim  registry.Revision // by which it ran, if it did: it goes with its session, and perhaps is seen to do so last
 }
+
+// had tells whether a claim, by its creation, was that of the execution itself.
+func (l loss) had(claim registry.Revision) bool { return claim != 0 && l.claim == claim }
 
 // lookForCrashes notes what a step takes away of executions that nobody recorded.
 func (s *java) lookForCrashes(v room.View, step registry.Step) {
@@ -40,11 +44,15 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 		return
 	}
 	for _, run := range s.vanished.take(step) {
-		record := v.State.Item(run.item).Record
+		it := v.State.Item(run.item)
+		record, claim := it.Record, registry.Revision(0)
+		if it.Failover.Session == run.mark.Session {
+			claim = it.Failover.Created
+		}
 		if record.Value.State == jobtree.ItemRunning && record.Value.Current.Session == run.mark.Session {
 			continue // one of ours: the record tells
 		}
-		s.noteLoss(run.item, loss{record: record.Revision, seen: time.Now(), Foreign: failover.Foreign{
+		s.noteLoss(run.item, loss{record: record.Revision, claim: claim, seen: time.Now(), Foreign: failover.Foreign{
 			Instance: run.instance, Session: run.mark.Session, Token: run.mark.Created, Fire: s.lastFire(v, run.item),
 		}})
 	}
@@ -56,7 +64,8 @@ func (s *java) noteClaims(step registry.Step) {
 		return
 	}
 	for _, change := range step.Changes {
-		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindItemFailover {
+		name, ok := jobtree.Parse(change.Path())
+		if ok && name.Kind == jobtree.KindItemFailover && !s.lost[name.Item].had(change.Old.Created) {
 			s.forgetLoss(name.Item)
 		}
 	}
@@ -208,7 +217,7 @@ func (s *java) settleLosses(v room.View) room.Batch {
 	var batch room.Batch
 	for item, l := range s.lost {
 		it := v.State.Item(item)
-		if changed := it.Record.Revision != l.record; changed || s.wasNone(v, it, l) || it.Failover.Exists() {
+		if changed := it.Record.Revision != l.record; changed || s.wasNone(v, it, l) || it.Failover.Exists() && !l.had(it.Failover.Created) {
 			s.forgetLoss(item)
 			if changed && it.Remains.Exists() {
 				s.left.Note([]int{item}, false)
