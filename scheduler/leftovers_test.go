@@ -35,6 +35,24 @@ func TestHundredsOfStartsAndDeathsLeaveNothing(t *testing.T) {
 	})
 }
 
+// Nor do leaves of a disabled job, which nobody leads, and so nobody tidies.
+func TestLeavesOfADisabledJobLeaveNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(2)
+		cfg.Failover, cfg.FailoverScope, cfg.Disabled = true, job.FailoverAssigned, true
+		c.start("keeper", nil, cfg)
+		sleepUntil(6 * time.Second)
+		before := nodesOf(t, c)
+		for n := range 5 {
+			i := c.launch(fmt.Sprintf("%d", n), nil, cfg)
+			<-i.Ready()
+			i.stop(t)
+		}
+		require.Equal(t, before, nodesOf(t, c))
+	})
+}
+
 // nodesOf lists the paths of the job's nodes, but for marks of what runs just now.
 func nodesOf(t *testing.T, c *cluster) []string {
 	t.Helper()

@@ -180,16 +180,18 @@ func TestAMemberLeavesWithWhatAFormerSessionHolds(t *testing.T) {
 		return registry.Node{Path: tree.Leader(), Value: id, Created: 6, Revision: 6, Session: session}
 	}
 	left := registry.Put(tree.FailoverLeft("me"), "")
+	item := registry.Node{Path: tree.ItemInstance(0), Value: "me", Created: 7, Revision: 7}
 	ask, mine, lead := registry.Put(tree.Necessary(), ""), registry.Delete(tree.Instance("me")), registry.Delete(tree.Leader())
 	for name, test := range map[string]struct {
 		tree []registry.Node
 		want []registry.Write
 	}{
 		"nothing":                       {nil, nil},
-		"instance and leader":           {[]registry.Node{instance("me", mySession), leader("me", mySession)}, []registry.Write{mine, ask, left, lead}},
-		"both under a former session":   {[]registry.Node{instance("me", formerSession), leader("me", formerSession)}, []registry.Write{mine, ask, left, lead}},
-		"the instance, others lead":     {[]registry.Node{instance("me", formerSession), leader("other", foreignSession)}, []registry.Write{mine, ask, left}},
-		"the leader under a former one": {[]registry.Node{instance("me", mySession), leader("me", formerSession)}, []registry.Write{mine, ask, left, lead}},
+		"instance and leader":           {[]registry.Node{instance("me", mySession), leader("me", mySession), item}, []registry.Write{mine, ask, left, lead}},
+		"both under a former session":   {[]registry.Node{instance("me", formerSession), leader("me", formerSession), item}, []registry.Write{mine, ask, left, lead}},
+		"the instance, others lead":     {[]registry.Node{instance("me", formerSession), leader("other", foreignSession), item}, []registry.Write{mine, ask, left}},
+		"the leader under a former one": {[]registry.Node{instance("me", mySession), leader("me", formerSession), item}, []registry.Write{mine, ask, left, lead}},
+		"who owns nothing":              {[]registry.Node{instance("me", mySession)}, []registry.Write{mine, ask}},
 		"the leader alone":              {[]registry.Node{leader("me", formerSession)}, []registry.Write{lead}},
 		"another process of the id":     {[]registry.Node{instance("me", foreignSession), leader("me", foreignSession)}, nil},
 		"one that shared the session":   {[]registry.Node{instance("other", formerSession), leader("other", formerSession)}, nil},

@@ -34,12 +34,27 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 	return txn
 }
 
-// leaves adds to a transaction that deletes this instance what tells others that it leaves by its own will.
+// leaves adds to a transaction that deletes this instance what tells others that it leaves by its own will: that matters
+// for what it owns. A leader takes the mark away, and of a job that nobody leads there is none for each instance that came and
+// went.
 func leaves(v room.View, txn *registry.Txn) {
 	v.AskForResharding(txn)
-	if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned {
+	if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned && mayOwn(v) {
 		txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
 	}
+}
+
+// mayOwn tells whether this instance owns an item, as far as it knows.
+func mayOwn(v room.View) bool {
+	if v.Blind || v.State.Outdated() { // it may have been given some since
+		return true
+	}
+	for item := range v.State.Total() {
+		if v.State.Owner(item) == v.Instance {
+			return true
+		}
+	}
+	return false
 }
 
 // Resign proposes to give up the leadership alone, for an instance that is to leave and has to stay for a while;
