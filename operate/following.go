@@ -82,7 +82,7 @@ func byName(a, b *look) int { return strings.Compare(a.name(), b.name()) }
 // at returns the same, looked at at another time.
 func (l *look) at(now time.Time, schedules map[timing]cronexpr.Schedule) *look {
 	again := newLook(l.st, now, schedules)
-	again.operated, again.operatedLast, again.dueSince, again.removing = l.operated, l.operatedLast, l.dueSince, l.removing
+	again.noted = l.noted
 	return again
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/texts"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // migrating refuses to have a job run that elasticron migrate keeps from running, because it runs in another registry, or
@@ -40,8 +41,13 @@ func (w *world) consented(d *decision, r *Refusal, risk string) *Refusal {
 
 // move tells how far elasticron migrate is with the job, and refuses unless it runs here, or nothing is known of a move.
 func (w *world) move(d *decision) (state string, r *Refusal) {
-	n := w.snapshot.Get(w.tree.Move())
 	d.compare = append(d.compare, w.asRead(w.tree.Move()))
+	return held(w.snapshot.Get(w.tree.Move()))
+}
+
+// held tells from the node of [jobtree.Tree.Move] how far elasticron migrate is with a job, and why the job does not run here; nil
+// if it does.
+func held(n registry.Node) (state string, r *Refusal) {
 	mark, err := jobtree.DecodeMove(n)
 	switch {
 	case err != nil:

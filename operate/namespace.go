@@ -102,6 +102,7 @@ func lookAt(name string, nodes registry.Step, now time.Time, java bool, schedule
 	}
 	l := newLook(st, now, schedules)
 	l.noteOperated(nodes.Changes)
+	l.noteMigration(nodes.Changes)
 	return l
 }
 

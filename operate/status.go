@@ -40,6 +40,8 @@ const (
 	Paused ReasonWord = "PAUSED"
 	// Removing: the job is being removed.
 	Removing ReasonWord = "REMOVING"
+	// Moving: the job does not run here because it is on its way to another registry, or back, or has gone there.
+	Moving ReasonWord = "MOVING"
 	// NoInstance: no process takes part.
 	NoInstance ReasonWord = "NO_INSTANCE"
 	// DisabledJob: the configuration of the job disables it, or its servers as long as nobody enables them.
@@ -111,12 +113,17 @@ type look struct {
 	delay    time.Duration     // of a fixed delay; 0 = none
 	servers  []serverOfJob     // in ascending order of their addresses
 	parts    []part            // of the live instances, in ascending order of their ids
-	removing string            // the operation that is removing the job; empty if none is
 	lasts    lastRuns
-	operated jobtree.Stored[jobtree.Operated]
+	noted
+}
 
+// noted is what nodes say of which a [jobtree.State] knows nothing.
+type noted struct {
+	operated     jobtree.Stored[jobtree.Operated]
 	operatedLast time.Time // when the newest of its operations was done
 	dueSince     time.Time // when an operation last changed which fires its items have to run for
+	removing     bool      // an operation is removing the job
+	moving       string    // why it does not run because it moves to another registry; empty if it does not
 }
 
 // serverOfJob is a server that an operator said something of, or on which an instance lives.
@@ -156,7 +163,10 @@ func (l *look) noteOperated(nodes []registry.Change) {
 	}
 	l.operated.Revision = nodes[i].New.Revision
 	l.operated.Value, l.operated.Err = jobtree.DecodeOperated(nodes[i].New)
-	l.removing = l.operated.Value.Removing
+	l.removing = l.operated.Value.Removing != ""
+	if m := l.operated.Value.Moving; m != nil {
+		l.moving = fmt.Sprintf("the move %s has stopped it at %s on its way to the registry %q", m.Move, m.Since.UTC().Format(time.RFC3339), m.To)
+	}
 	for i := range l.operated.Value.Operations {
 		op := &l.operated.Value.Operations[i]
 		if i == 0 || op.When.After(l.operatedLast) {
@@ -164,6 +174,16 @@ func (l *look) noteOperated(nodes []registry.Change) {
 		}
 		if changesFires(Verb(op.Verb)) && op.When.After(l.dueSince) {
 			l.dueSince = op.When
+		}
+	}
+}
+
+// noteMigration takes over how far elasticron migrate is with the job.
+func (l *look) noteMigration(nodes []registry.Change) {
+	path := l.st.Tree().Move()
+	if i := slices.IndexFunc(nodes, func(c registry.Change) bool { return c.New.Path == path }); i >= 0 {
+		if _, held := held(nodes[i].New); held != nil {
+			l.moving = held.Why
 		}
 	}
 }
@@ -209,8 +229,11 @@ func scheduleOf(c job.Config, known map[timing]cronexpr.Schedule) cronexpr.Sched
 // status returns the job's status and all reasons.
 func (l *look) status(items []ItemRow) (Status, []Reason) {
 	var reasons []Reason
-	if l.removing != "" {
-		reasons = append(reasons, because(Removing, "operation %s is removing the job", l.removing))
+	if l.removing {
+		reasons = append(reasons, because(Removing, "the job is being removed"))
+	}
+	if l.moving != "" {
+		reasons = append(reasons, because(Moving, "%s", l.moving))
 	}
 	if l.paused != "" {
 		reasons = append(reasons, because(Paused, "%s", l.paused))

@@ -314,6 +314,30 @@ func TestStatusOfAJob(t *testing.T) {
 			reasons{operate.Removing},
 			"REMOVING",
 		},
+		"moving to another registry": {
+			func(tb testing.TB, t tree) {
+				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Disabled = true }))
+				t.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Moving: &jobtree.Moving{To: "b", Move: "M1", Since: noon}}))
+			},
+			operate.Disabled,
+			reasons{operate.Moving, operate.DisabledJob},
+			"DISABLED",
+		},
+		"held by migrate": {
+			func(tb testing.TB, t tree) {
+				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Disabled = true }))
+				t.put(orders.Move(), `{"id":"M","state":"drained","when":"2026-02-03T04:05:06Z"}`)
+			},
+			operate.Disabled,
+			reasons{operate.Moving, operate.DisabledJob},
+			"DISABLED",
+		},
+		"moved here by migrate": {
+			func(_ testing.TB, t tree) {
+				t.put(orders.Move(), `{"id":"M","state":"moved","when":"2026-02-03T04:05:06Z"}`)
+			},
+			operate.OK, nil, "OK",
+		},
 		"being removed, and little is left": {
 			func(tb testing.TB, t tree) {
 				clear(t)

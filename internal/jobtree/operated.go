@@ -26,7 +26,7 @@ const operatedFormat = 1
 type Operated struct {
 	// Operations are the last ones, the oldest first.
 	Operations []Operation
-	// Removing is the id of the operation that is removing the job; empty if none is.
+	// Removing says that the job is being removed, which any operation may go on with; empty if it is not.
 	Removing string
 	// DisabledServers are the servers that were disabled one by one when the job was disabled beside Java
 	// instances, and stay so when it is enabled. nil: the job was not disabled so.

@@ -13,6 +13,7 @@ const LOOKS: Record<string, [Look, string]> = {
   SHARDING_FLAG: ["warn", "Resharding"],
   PAUSED: ["bad", "Paused"],
   REMOVING: ["off", "Removing"],
+  MOVING: ["off", "Moving"],
   NO_INSTANCE: ["bad", "No instance"],
   JOB_DISABLED: ["off", "Disabled"],
   SERVERS_DISABLED: ["off", "Servers disabled"],
