@@ -139,7 +139,8 @@ type Config struct {
 	// is missed there, and the instance leaves the job to others until its clock is right again.
 	ClockPolicy ClockPolicy
 	// StartTime and EndTime bound the fires of Cron, both included; a run that began goes on beyond
-	// EndTime. They do not bound runs by hand. The zero time, the default, sets no bound.
+	// EndTime. They do not bound runs by hand. The zero time, the default, sets no bound. A job that has been stored may be
+	// declared when its EndTime is over, too; a new one not.
 	StartTime, EndTime time.Time
 	// Jitter spreads fires, so that jobs with the same cron do not begin in the same instant. Each fire
 	// begins late by up to this much, which may be a day. The job's name and the time of the fire decide the

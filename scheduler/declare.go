@@ -20,7 +20,7 @@ import (
 // stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise.
 //
 // Errors after which the registry is as it was: every fault of cfg at once; an option that is not
-// allowed, which is [ErrInvalidOption]; a cron that never fires; an unknown sharding strategy;
+// allowed, which is [ErrInvalidOption]; a cron that never fires again, if the declaration would be stored; an unknown sharding strategy;
 // [ErrDeclared], also of all but one of several calls for one job at once; [ErrClassConflict] if the
 // stored job is another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration
 // that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before.
@@ -76,7 +76,7 @@ func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wai
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.
 func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handler job.Handler) error {
 	cfg.Props = maps.Collect(maps.All(cfg.Props)) // code that changes its settings must not change what is stored
-	faults := []error{cfg.ValidateAt(s.now())}
+	faults := []error{cfg.Validate()}
 	faults = append(faults, s.dialect.Faults(cfg)...)
 	faults = append(faults, configuration.CheckCode(ctx, cfg, handler), configuration.CheckHandler(ctx, cfg, s.handlers, s.log))
 	if _, err := inforce.MaxRunning(cfg); err != nil {

@@ -52,6 +52,39 @@ func put(t *testing.T, server *memory.Server, path, value string) {
 	require.NoError(t, err)
 }
 
+// Code lives longer than what it declares: when the last fire is over, its next start finds the job in the registry, perhaps with
+// another end.
+func TestAJobIsDeclaredAfterItsLastFire(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(1)
+		cfg.EndTime = time.Now().Add(12 * time.Second)
+		a := c.start("a", nil, cfg)
+		sleepUntil(7 * time.Second)
+		later := cfg
+		later.EndTime = time.Time{}
+		c.change(later)
+		sleepUntil(14 * time.Second)
+		a.stop(t)
+		c.take()
+		c.start("b", nil, cfg)
+		sleepUntil(21 * time.Second)
+		require.Len(t, c.take(), 2, "what is stored counts")
+
+		c.change(cfg)
+		d := c.start("d", nil, cfg)
+		sleepUntil(31 * time.Second)
+		require.Empty(t, c.take())
+		fresh := cfg
+		fresh.Name = "fresh"
+		require.ErrorContains(t, errOf(d.Add(t.Context(), fresh, c.record("d", nil))), "never fires after")
+		cfg.JobParameter = "new"
+		e, err := scheduler.New(d.registry, scheduler.WithInstanceID(fullID("e")))
+		require.NoError(t, err)
+		require.ErrorContains(t, errOf(e.Add(t.Context(), cfg, c.record("e", nil), scheduler.OnConflict(scheduler.CodeWins))), "never fires after")
+	})
+}
+
 // A declaration that cannot be served is refused with an error that says what to do, and leaves the
 // registry as it was.
 func TestRefusedDeclarations(t *testing.T) {

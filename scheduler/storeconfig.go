@@ -36,6 +36,9 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 		if err != nil || text == found.Value {
 			return err
 		}
+		if err := cfg.ValidateAt(s.now()); err != nil { // code may outlive its job's last fire, but nothing new begins so
+			return err
+		}
 		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
 			id:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
 			verb: "declare", changed: s.replaced(root, found, text),
