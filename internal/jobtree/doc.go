@@ -4,7 +4,7 @@
 // # The tree
 //
 // Everything known of a job lies below "/<job>". It is the tree of Elastic-Job-Lite 2.1.5, which Java
-// instances share, and nodes of our own: record, next, epoch, tokens, triggered,
+// instances share, and nodes of our own: record, next, unreadable, epoch, tokens, move, left, triggered,
 // operated and the barriers.
 //
 //	config                        the job's configuration, JSON
@@ -21,12 +21,14 @@
 //	sharding/<item>/disabled      an operator excluded the item
 //	sharding/<item>/record        what is known of the item's executions, JSON
 //	sharding/<item>/next          its owner in an assignment that is still being written, JSON
+//	sharding/<item>/unreadable    a record that could not be read, for an operator to look at
 //	leader/election/instance      the leader (ephemeral): its instance id
 //	leader/election/latch/*       contenders
 //	leader/sharding/necessary     somebody asks for a resharding
 //	leader/sharding/processing    a Java leader reshards (ephemeral)
 //	leader/sharding/epoch         number and size of the assignment in force, JSON
 //	leader/tokens                 what is added to fencing tokens, JSON; mostly absent
+//	leader/move                   how far a move of the job by elasticron migrate is, JSON
 //	leader/failover/items/<item>  a lost execution waits for a claimant
 //	leader/failover/latch/*       contenders
 //	leader/failover/left/<id>     an instance left by its own will
