@@ -1,4 +1,5 @@
-// Command elasticron shows Elasticron clusters.
+// Command elasticron shows and operates the jobs of a cluster, runs workers for script and HTTP jobs, and serves the
+// console.
 //
 //	elasticron get jobs
 //

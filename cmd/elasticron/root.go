@@ -12,7 +12,8 @@ func newRoot(p *program) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "elasticron",
 		Short: "Elastic, sharded cron on etcd",
-		Long: `Elasticron shows clusters of jobs and operates them, from outside.
+		Long: `Elasticron shows and operates the jobs of a cluster, runs workers for script and HTTP jobs,
+and serves the console.
 
 The commands that need a cluster find it by their flags or in a context, which keeps them
 under a name: see elasticron context --help. They work on etcd and on ZooKeeper, and need
