@@ -72,7 +72,8 @@ type JobServer struct {
 	Instances []string `json:"instances"` // that live there
 }
 
-// ServerList is all servers of a namespace.
+// ServerList is all servers of a namespace. The server keeps its rows as text, as it does those of an [InstanceList], and
+// makes neither value; both say here what is sent, and its tests read it by them.
 type ServerList struct {
 	Servers []operate.ServerRow `json:"servers"`
 	Shown

@@ -58,9 +58,6 @@ var (
 	ItemDuration   = metric("item.last_duration", Gauge, Seconds, "How long the item last took here.", Job, Item)
 )
 
-// All returns every metric, in the order in which they stand above.
-func All() []Metric { return all }
-
 // Reported returns those that health reports tell.
 func Reported() (metrics []Metric) {
 	for _, m := range all {
@@ -71,6 +68,7 @@ func Reported() (metrics []Metric) {
 	return metrics
 }
 
+// all are the metrics, in the order in which they stand above.
 var all []Metric
 
 func metric(name string, kind Kind, unit, help string, labels ...Label) Metric {

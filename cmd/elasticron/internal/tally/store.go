@@ -40,9 +40,3 @@ func (s *Store) Put(r Result) error {
 	s.latest[r.Item] = r
 	return nil
 }
-
-// Latest returns the result of an item, and whether there is one.
-func (s *Store) Latest(item int) (Result, bool) {
-	r, ok := s.latest[item]
-	return r, ok
-}
