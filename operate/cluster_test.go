@@ -56,7 +56,7 @@ func TestAClusterIsTriggered(t *testing.T) {
 			return op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0, 3}, Parameter: "2026-11"}, waiting())
 		})
 		require.NoError(t, err)
-		require.Equal(t, map[int]operate.ItemState{0: operate.ItemSucceeded, 3: operate.ItemSucceeded}, statesOf(r.Progress))
+		require.Equal(t, map[int]operate.TriggerState{0: operate.ItemSucceeded, 3: operate.ItemSucceeded}, statesOf(r.Progress))
 		require.Equal(t, map[int]string{0: "2026-11", 3: "2026-11"}, parameters)
 		for _, it := range r.Progress.Items {
 			require.Equal(t, c.Owner(theJob, it.Item).ID(), it.Instance)

@@ -14,8 +14,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// DefaultTriggerTime is how long after a trigger its items may begin, if nothing else is said.
-const DefaultTriggerTime = time.Hour
+// DefaultTriggerWithin is how long after a trigger its items may begin, if nothing else is said.
+const DefaultTriggerWithin = time.Hour
 
 // Trigger says what is to run by hand. The zero Trigger is every item.
 type Trigger struct {
@@ -26,39 +26,39 @@ type Trigger struct {
 	// Fire is the fire that the runs stand for, as when one is run again; zero is none.
 	Fire time.Time
 	// Within is how long after the trigger an item may begin; what has not begun by then, by the clock of its
-	// instance, does not begin any more. Zero is [DefaultTriggerTime].
+	// instance, does not begin any more. Zero is [DefaultTriggerWithin].
 	Within time.Duration
 	// Replace takes the place of a trigger that goes on. What has not begun for that one does not begin any more.
 	Replace bool
 }
 
-// ItemState says how far an item has come with a trigger.
-type ItemState string
+// TriggerState says how far an item has come with a trigger.
+type TriggerState string
 
 // The states of an item of a trigger. The first three are on the way, the others final.
 const (
-	ItemAsked       ItemState = "asked"       // it has not begun
-	ItemRuns        ItemState = "running"     // it runs for the trigger
-	ItemRerun       ItemState = "waiting"     // it was lost or cut short, and is to run again
-	ItemSucceeded   ItemState = "ok"          // it ran, and returned no error
-	ItemFailed      ItemState = "failed"      // it returned an error
-	ItemInterrupted ItemState = "interrupted" // it was cut short, and does not run again
-	ItemLost        ItemState = "lost"        // its process died, and it does not run again
-	ItemRan         ItemState = "ran"         // it ran, and ran again since: how it ended is not recorded any more
-	ItemDisabled    ItemState = "disabled"    // it does not begin, as it is disabled
-	ItemSurplus     ItemState = "surplus"     // it does not begin, as there is no such item any more, or the settings changed before it ever ran
-	ItemReplaced    ItemState = "replaced"    // it does not begin, as another trigger took the place of this one
-	ItemLate        ItemState = "late"        // it did not begin in time
-	ItemTaken       ItemState = "taken"       // a Java instance took the trigger; Java records no executions
+	ItemAsked       TriggerState = "asked"       // it has not begun
+	ItemRuns        TriggerState = "running"     // it runs for the trigger
+	ItemRerun       TriggerState = "waiting"     // it was lost or cut short, and is to run again
+	ItemSucceeded   TriggerState = "ok"          // it ran, and returned no error
+	ItemFailed      TriggerState = "failed"      // it returned an error
+	ItemInterrupted TriggerState = "interrupted" // it was cut short, and does not run again
+	ItemLost        TriggerState = "lost"        // its process died, and it does not run again
+	ItemRan         TriggerState = "ran"         // it ran, and ran again since: how it ended is not recorded any more
+	ItemDisabled    TriggerState = "disabled"    // it does not begin, as it is disabled
+	ItemSurplus     TriggerState = "surplus"     // it does not begin, as there is no such item any more, or the settings changed before it ever ran
+	ItemReplaced    TriggerState = "replaced"    // it does not begin, as another trigger took the place of this one
+	ItemLate        TriggerState = "late"        // it did not begin in time
+	ItemTaken       TriggerState = "taken"       // a Java instance took the trigger; Java records no executions
 )
 
 // final tells whether nothing follows.
-func (s ItemState) final() bool { return s != ItemAsked && s != ItemRuns && s != ItemRerun }
+func (s TriggerState) final() bool { return s != ItemAsked && s != ItemRuns && s != ItemRerun }
 
 // ItemProgress says how far one item has come with a trigger.
 type ItemProgress struct {
 	Item     int           `json:"item"`
-	State    ItemState     `json:"state"`
+	State    TriggerState  `json:"state"`
 	Instance string        `json:"instance,omitempty"` // that ran it, or is to
 	Began    time.Time     `json:"began,omitzero"`
 	Took     time.Duration `json:"took,omitempty"`  // in nanoseconds
@@ -123,7 +123,7 @@ func trigger(w *world, t Trigger) (decision, error) {
 		ask.Items = t.Items
 	}
 	if ask.Within == 0 {
-		ask.Within = DefaultTriggerTime
+		ask.Within = DefaultTriggerWithin
 	}
 	request, err := byhand.Decide(w.state, ask, w.now)
 	if err != nil {
@@ -262,7 +262,7 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	case answer == jobtree.Answering:
 		p.State, p.Token = ItemRuns, e.Base+int64(it.Record.Value.Token(it.Record.Revision))
 	case answer == jobtree.Answered && e != nil:
-		p.State = map[jobtree.Outcome]ItemState{
+		p.State = map[jobtree.Outcome]TriggerState{
 			jobtree.Success: ItemSucceeded, jobtree.Failure: ItemFailed, jobtree.Interrupted: ItemInterrupted, jobtree.Lost: ItemLost,
 		}[e.Outcome]
 	case answer == jobtree.Answered:
@@ -286,7 +286,7 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 }
 
 // byJava tells by its marks how far an item has come that a Java instance owns.
-func (w *world) byJava(it jobtree.Item, owner string) ItemState {
+func (w *world) byJava(it jobtree.Item, owner string) TriggerState {
 	switch {
 	case w.state.Instance(owner).Triggered:
 		return ItemAsked

@@ -42,8 +42,8 @@ func (g *ground) runs(outcomes map[int]jobtree.Outcome) {
 	}
 }
 
-func statesOf(p operate.Progress) map[int]operate.ItemState {
-	states := make(map[int]operate.ItemState)
+func statesOf(p operate.Progress) map[int]operate.TriggerState {
+	states := make(map[int]operate.TriggerState)
 	for _, it := range p.Items {
 		states[it.Item] = it.State
 	}
@@ -69,7 +69,7 @@ func TestAJobIsTriggered(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, jobtree.Triggered{Parameter: "2026-11", Until: r.When.Add(time.Hour), Operation: r.ID}, asked)
 		require.Equal(t, g.node(nodes.Triggered()).Revision, r.Revision, "the number of the trigger")
-		require.Equal(t, map[int]operate.ItemState{
+		require.Equal(t, map[int]operate.TriggerState{
 			0: operate.ItemSucceeded, 1: operate.ItemFailed, 2: operate.ItemInterrupted, 3: operate.ItemSucceeded,
 		}, statesOf(r.Progress))
 		failed := r.Progress.Failed()
@@ -185,7 +185,7 @@ func TestATriggerThatGoesOn(t *testing.T) {
 		defer cancelSoon()
 		again, err = g.op.Trigger(soon, theJob, operate.Trigger{}, operate.Options{ID: one.ID, Wait: true})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, map[int]operate.ItemState{0: operate.ItemRan, 1: operate.ItemRan, 2: operate.ItemAsked, 3: operate.ItemAsked}, statesOf(again.Progress))
+		require.Equal(t, map[int]operate.TriggerState{0: operate.ItemRan, 1: operate.ItemRan, 2: operate.ItemAsked, 3: operate.ItemAsked}, statesOf(again.Progress))
 
 		g.do(registry.Put(nodes.Triggered(), `{"items":"1-3","until":"2000-01-01T01:00:00Z"}`)) // as a handle of the job asks
 		again, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: one.ID})
@@ -221,7 +221,7 @@ func TestItemsThatDoNotRunForATrigger(t *testing.T) {
 		}()
 		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Within: time.Minute}, waiting())
 		require.NoError(t, err)
-		require.Equal(t, map[int]operate.ItemState{
+		require.Equal(t, map[int]operate.TriggerState{
 			0: operate.ItemSucceeded, 1: operate.ItemDisabled, 2: operate.ItemLate,
 		}, statesOf(r.Progress), "of the items that there are")
 		require.Greater(t, time.Since(r.When), time.Minute)
@@ -275,7 +275,7 @@ func TestItemsThatAreLostForATrigger(t *testing.T) {
 		opts := operate.Options{ID: r.ID, Wait: true}
 		r, err = g.op.Trigger(ctx, theJob, operate.Trigger{Items: []int{0, 1, 2}}, opts)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, map[int]operate.ItemState{0: operate.ItemRerun, 1: operate.ItemLost, 2: operate.ItemSurplus}, statesOf(r.Progress))
+		require.Equal(t, map[int]operate.TriggerState{0: operate.ItemRerun, 1: operate.ItemLost, 2: operate.ItemSurplus}, statesOf(r.Progress))
 		require.Equal(t, 2, r.Progress.Ready)
 
 		go func() {
@@ -288,7 +288,7 @@ func TestItemsThatAreLostForATrigger(t *testing.T) {
 		}()
 		r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{0, 1, 2}}, opts)
 		require.NoError(t, err)
-		require.Equal(t, map[int]operate.ItemState{0: operate.ItemSucceeded, 1: operate.ItemLost, 2: operate.ItemSurplus}, statesOf(r.Progress))
+		require.Equal(t, map[int]operate.TriggerState{0: operate.ItemSucceeded, 1: operate.ItemLost, 2: operate.ItemSurplus}, statesOf(r.Progress))
 		require.Len(t, r.Progress.Failed(), 1, "an item that is none any more has not failed")
 
 		for range 2 { // fires, of which the last two are recorded
@@ -322,7 +322,7 @@ func TestBesideJavaEachJavaInstanceIsAsked(t *testing.T) {
 		}()
 		r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, waiting())
 		require.NoError(t, err)
-		require.Equal(t, map[int]operate.ItemState{
+		require.Equal(t, map[int]operate.TriggerState{
 			0: operate.ItemSucceeded, 1: operate.ItemSucceeded, 2: operate.ItemTaken,
 		}, statesOf(r.Progress))
 	})
@@ -377,7 +377,7 @@ func TestManyJavaInstancesAreAskedInSeveralRequests(t *testing.T) {
 		}()
 		again, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: r.ID, Wait: true})
 		require.NoError(t, err)
-		require.Equal(t, map[int]operate.ItemState{0: operate.ItemTaken, 1: operate.ItemTaken}, statesOf(again.Progress))
+		require.Equal(t, map[int]operate.TriggerState{0: operate.ItemTaken, 1: operate.ItemTaken}, statesOf(again.Progress))
 	})
 }
 

@@ -39,7 +39,7 @@ became of each item, and the exit status is 4 if one has failed.`,
 	flags.Var(&itemsFlag{&t.Items}, "items", "items to run, such as 0,3 or 0-9 (default: all)")
 	flags.StringVar(&t.Parameter, "parameter", "", "text for the code of the items")
 	flags.StringVar(&fire, "fire", "", "fire that the runs stand for, such as 2026-03-01T02:30:00Z (default: none)")
-	flags.DurationVar(&t.Within, "within", operate.DefaultTriggerTime, "how long from now an item may begin")
+	flags.DurationVar(&t.Within, "within", operate.DefaultTriggerWithin, "how long from now an item may begin")
 	flags.BoolVar(&t.Replace, "replace", false, "take the place of a trigger that goes on")
 	return cmd
 }
