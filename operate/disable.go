@@ -3,6 +3,7 @@ package operate
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -164,7 +165,7 @@ func (w *world) putServers(d *decision, disabled bool, except []string) []string
 			ips[ip] = w.disabledAt(ip) && !disabled
 		}
 	}
-	for _, ip := range sortedKeys(ips) {
+	for _, ip := range slices.Sorted(maps.Keys(ips)) {
 		if ips[ip] {
 			before = append(before, ip)
 		}

@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -69,9 +70,23 @@ func (r *Refusal) Error() string {
 // Unwrap gives what is behind it.
 func (r *Refusal) Unwrap() error { return r.Err }
 
+// IsRefused tells whether an operation was refused, and why.
+func IsRefused(err error) (Cause, bool) {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return r.Cause, true
+	}
+	return "", false
+}
+
 // refuse makes a refusal; the shell completes it with verb, job and target.
 func refuse(cause Cause, do, why string, args ...any) *Refusal {
 	return &Refusal{Cause: cause, Why: fmt.Sprintf(why, args...), Do: do}
+}
+
+// invalid refuses what is not allowed, by what says so.
+func invalid(err error) *Refusal {
+	return &Refusal{Cause: CauseInvalid, Err: err}
 }
 
 // UnconfirmedError says that an operation was done, or a removal begun, and that the job was not seen to have

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -232,22 +231,4 @@ func credit(op jobtree.Operation) string {
 		text += ": " + op.Reason
 	}
 	return text
-}
-
-// listed writes items for people: "0, 3 and 7".
-func listed[T any](all []T) string {
-	var text strings.Builder
-	for i, each := range all {
-		switch {
-		case i == 10 && len(all) > 11:
-			fmt.Fprintf(&text, " and %d more", len(all)-i)
-			return text.String()
-		case i > 0 && i == len(all)-1:
-			text.WriteString(" and ")
-		case i > 0:
-			text.WriteString(", ")
-		}
-		fmt.Fprint(&text, each)
-	}
-	return text.String()
 }

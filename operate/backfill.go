@@ -1,0 +1,197 @@
+package operate
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// ErrReplaced is what a backfill tells that went on after another trigger had taken the place of one of its fires. If it
+// ends for nothing else, all other fires were carried out.
+var ErrReplaced = errors.New("another trigger has taken its place, and whether all items had run for it is not known")
+
+// MaxBackfill is how many fires one backfill has at most.
+const MaxBackfill = 1_000
+
+// BackfillResult says how far a backfill came.
+type BackfillResult struct {
+	ID   string      `json:"id"`
+	Done []Result    `json:"done,omitempty"` // of each fire that has run
+	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending
+	// Since is a state before the first of the fires was asked for, for [Options.Since] of who asks again for all of them.
+	Since registry.Revision `json:"since,omitempty"`
+}
+
+// Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
+// and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
+// item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
+// says how far it has come: called again with its id, it leaves out the fires up to there. With other items or an earlier
+// fire it is another backfill, and refused. An item of theirs that
+// failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
+//
+// It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
+// or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
+// heeded. Progress hears of the fire under way.
+func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, t Trigger, opts Options) (BackfillResult, error) {
+	r := BackfillResult{ID: opts.id(), Left: slices.Clone(fires)}
+	slices.SortFunc(r.Left, time.Time.Compare)
+	opts.ID, opts.Wait, opts.Shown = r.ID, true, nil
+	checked, err := o.checkBackfill(ctx, job, r.Left, opts)
+	if err != nil {
+		return r, err
+	}
+	r.Since = cmp.Or(opts.Since, checked.State)
+	var before error   // of a fire of an earlier call
+	var came time.Time // how far earlier calls had come, as far as is known
+	asked := span{first: r.Left[0]}
+	if len(t.Items) > 0 {
+		asked.items = itemList(slices.Sorted(slices.Values(t.Items)))
+	}
+	for len(r.Left) > 0 {
+		t.Fire, t.Replace = r.Left[0], false
+		d := triggerDeed(VerbBackfill, job, t)
+		d.asked = asked
+		if !t.Fire.After(came) { // it was asked for before, so it is not decided anew
+			d.decide = func(*world) (decision, error) {
+				return decision{}, refuse(CauseOvertaken, "look at what ran since, and ask for the other fires with another id", "the %s was asked for before, and the job does not know the id %q any more", d.target, r.ID)
+			}
+		}
+		result, err := o.carry(ctx, d, opts)
+		if result.Repeated {
+			came = result.Came
+		}
+		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
+			result.Progress, err = done("triggered before"), nil
+			if result.replaced {
+				before = fmt.Errorf("fire %s: %w", fireTarget(t.Fire)[len("fire "):], ErrReplaced)
+			}
+		}
+		if err != nil {
+			return r, also(before, err)
+		}
+		if opts.DryRun {
+			return r, nil
+		}
+		r.Done = append(r.Done, result)
+		r.Left = r.Left[1:]
+		opts.Again, opts.Since = false, 0 // the fires behind it may not have run
+		if failed := result.Progress.Failed(); len(failed) > 0 {
+			err := fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
+			if !result.Repeated {
+				return r, also(before, err)
+			}
+			before = err // whoever goes on knows of it, or learns it when all else is done
+		}
+	}
+	return r, before
+}
+
+// also returns an error that tells of one before it, if there is one.
+func also(before, err error) error {
+	if before == nil {
+		return err
+	}
+	return errors.Join(before, err)
+}
+
+// ItemsFailedError names items that did not run to a good end.
+type ItemsFailedError struct{ Items []ItemProgress }
+
+// Error names the items and their states.
+func (e *ItemsFailedError) Error() string {
+	var all []string
+	for _, it := range e.Items {
+		text := fmt.Sprintf("item %d %s", it.Item, it.State)
+		if it.Error != "" {
+			text += " (" + it.Error + ")"
+		}
+		all = append(all, text)
+	}
+	return listed(all)
+}
+
+// fireTarget is what is written down of a backfill: how far it has come.
+func fireTarget(fire time.Time) string { return "fire " + fire.UTC().Format(time.RFC3339Nano) }
+
+func fireOf(target string) time.Time {
+	fire, _ := time.Parse("fire "+time.RFC3339Nano, target)
+	return fire
+}
+
+func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.Time, opts Options) (Result, error) {
+	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) { return decision{}, w.checkFires(fires) }}
+	opts.DryRun, opts.Again, opts.ID, opts.Since = true, false, "", 0
+	return o.carry(ctx, d, opts)
+}
+
+// checkFires refuses fires that are not to be run again.
+func (w *world) checkFires(fires []time.Time) error {
+	if r := w.known(); r != nil {
+		return r
+	}
+	schedule, err := w.state.Config.Value.Schedule()
+	switch {
+	case err != nil:
+		return invalid(err)
+	case len(fires) == 0:
+		return noFires(schedule)
+	case len(fires) > MaxBackfill:
+		return refuse(CauseInvalid, "run them in parts", "%d fires are more than %d", len(fires), MaxBackfill)
+	}
+	for i, fire := range fires {
+		at := fire.UTC().Format(time.RFC3339Nano)
+		switch {
+		case i > 0 && fire.Equal(fires[i-1]):
+			return refuse(CauseInvalid, "name it once", "fire %s is named twice", at)
+		case fire.After(w.now):
+			return refuse(CauseInvalid, "leave it to the schedule", "fire %s lies in the future", at)
+		case !schedule.Next(fire.Add(-time.Nanosecond)).Equal(fire):
+			return refuse(CauseInvalid, "look at the fires of the schedule", "%s is no fire of the schedule %q", at, w.state.Config.Value.Cron)
+		}
+	}
+	return nil
+}
+
+// noFires refuses a backfill of nothing, with the reason if it is the schedule's.
+func noFires(schedule cronexpr.Schedule) *Refusal {
+	_, delayed := cronexpr.DelayOf(schedule)
+	switch {
+	case cronexpr.IsTriggered(schedule):
+		return refuse(CauseInvalid, "trigger it", "there are no fires to be run: the job runs only when it is triggered")
+	case delayed:
+		return refuse(CauseInvalid, "trigger it", "there are no fires to be run: the job runs a while after its last run, and not at times that are known before")
+	default:
+		return refuse(CauseInvalid, "name some", "there are no fires to be run")
+	}
+}
+
+// Fires returns the fires of a job between two times, both included, for a [Operator.Backfill]. The error is a
+// [*Refusal] if there are more than [MaxBackfill].
+func (o *Operator) Fires(ctx context.Context, job string, from, to time.Time) (fires []time.Time, err error) {
+	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) {
+		if r := w.known(); r != nil {
+			return decision{}, r
+		}
+		schedule, err := w.state.Config.Value.Schedule()
+		if err != nil {
+			return decision{}, invalid(err)
+		}
+		for at := schedule.Next(from.Add(-time.Nanosecond)); !at.IsZero() && !at.After(to); at = schedule.Next(at) {
+			if fires = append(fires, at); len(fires) > MaxBackfill {
+				return decision{}, refuse(CauseInvalid, "take a shorter time", "there are more than %d fires", MaxBackfill)
+			}
+		}
+		return decision{}, nil
+	}}
+	_, err = o.carry(ctx, d, Options{DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	return fires, nil
+}

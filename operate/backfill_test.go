@@ -1,0 +1,254 @@
+package operate_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// everyFive are fires of the job.
+func everyFive(n int) (fires []time.Time) {
+	for i := range n {
+		fires = append(fires, time.Date(1999, 12, 31, 20, 5*i, 0, 0, time.UTC))
+	}
+	return fires
+}
+
+// answering runs the items of each trigger that comes, until the test ends, and tells the fires.
+func (g *ground) answering(outcome func(fire time.Time) jobtree.Outcome) func() []time.Time {
+	var mu sync.Mutex
+	var fires []time.Time
+	ctx, cancel := context.WithCancel(context.Background())
+	g.Cleanup(cancel)
+	view, err := g.registry.View(ctx, nodes.Root())
+	require.NoError(g, err)
+	last := view.Snapshot().Get(nodes.Triggered()).Revision
+	go func() {
+		for {
+			now, err := view.WaitFor(ctx, func(s registry.Snapshot) bool { return s.Get(nodes.Triggered()).Revision > last })
+			if err != nil {
+				return
+			}
+			n := now.Get(nodes.Triggered())
+			last = n.Revision
+			asked, _ := jobtree.DecodeTriggered(n)
+			mu.Lock()
+			fires = append(fires, asked.Fire)
+			mu.Unlock()
+			time.Sleep(time.Second)
+			items, outcomes := asked.Items, make(map[int]jobtree.Outcome)
+			if len(items) == 0 {
+				items = []int{0, 1, 2, 3}
+			}
+			for _, item := range items { // and no others: nobody waits for these
+				outcomes[item] = outcome(asked.Fire)
+			}
+			g.runs(outcomes) //nolint:contextcheck // what has begun is written to its end
+		}
+	}()
+	return func() []time.Time { mu.Lock(); defer mu.Unlock(); return append([]time.Time(nil), fires...) }
+}
+
+func succeed(time.Time) jobtree.Outcome { return jobtree.Success }
+
+func TestFiresAreBackfilled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ran := g.answering(succeed)
+		fires, err := g.op.Fires(ctx, theJob, everyFive(1)[0], everyFive(20)[19])
+		require.NoError(t, err)
+		require.Equal(t, everyFive(20), fires)
+		settings, err := g.op.ChangeSettings(ctx, theJob, change(func(c *job.Config) { c.Description = "x" }), silent())
+		require.NoError(t, err)
+		fires[0], fires[7] = fires[7], fires[0]
+		r, err := g.op.Backfill(ctx, theJob, fires, operate.Trigger{Parameter: "again"}, because("outage"))
+		require.NoError(t, err)
+		require.Len(t, r.Done, 20)
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(20), ran(), "in order")
+		operations := g.operated().Operations
+		require.Len(t, operations, 2, "a backfill is one operation, however many fires it has")
+		require.Equal(t, settings.ID, operations[0].ID)
+		require.Equal(t, "fire 1999-12-31T21:35:00Z", operations[1].Target)
+
+		again, err := g.op.Backfill(ctx, theJob, append(fires, everyFive(21)[20]), operate.Trigger{}, operate.Options{ID: r.ID})
+		require.NoError(t, err)
+		require.Empty(t, again.Left)
+		require.Equal(t, everyFive(21), ran(), "what was done is not done again")
+	})
+}
+
+// The caller dies in the middle, and another goes on with the id.
+func TestABackfillIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(succeed)
+		ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+		defer cancel()
+		r, err := g.op.Backfill(ctx, theJob, everyFive(6), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, everyFive(6)[3:], r.Left, "the fourth is under way")
+		r, err = g.operator("bert").Backfill(t.Context(), theJob, everyFive(6), operate.Trigger{}, operate.Options{ID: "night"})
+		require.NoError(t, err)
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(6), ran(), "each once")
+	})
+}
+
+func TestABackfillStopsWhereAnItemFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(func(fire time.Time) jobtree.Outcome {
+			return map[bool]jobtree.Outcome{true: jobtree.Failure, false: jobtree.Success}[fire.Equal(everyFive(2)[1])]
+		})
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, silent())
+		var failed *operate.ItemsFailedError
+		require.ErrorAs(t, err, &failed)
+		require.Len(t, failed.Items, 4)
+		require.Contains(t, err.Error(), "fire 1999-12-31T20:05:00Z: item 0 failed (exit 3), item 1 failed (exit 3)")
+		require.Equal(t, everyFive(4)[2:], r.Left)
+		require.Equal(t, everyFive(2), ran())
+	})
+}
+
+// An item that failed does not keep a backfill from being gone on with.
+func TestABackfillIsGoneOnWithBehindAFailure(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(func(fire time.Time) jobtree.Outcome {
+			return map[bool]jobtree.Outcome{true: jobtree.Failure, false: jobtree.Success}[fire.Equal(everyFive(2)[1])]
+		})
+		var failed *operate.ItemsFailedError
+		_, err := g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorAs(t, err, &failed)
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, operate.Options{ID: "night"})
+		require.ErrorAs(t, err, &failed, "it is told once more")
+		require.Empty(t, r.Left)
+		require.Equal(t, everyFive(4), ran(), "each once")
+		r, err = g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, operate.Options{ID: "night"})
+		require.NoError(t, err)
+		require.Empty(t, r.Left)
+	})
+}
+
+// A fire that another trigger has taken the place of is not said to have run, however the next one ends.
+func TestABackfillThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	byOperator := func(g *ground) {
+		require.NoError(g, errOf(g.operator("bert").Trigger(g.Context(), theJob, operate.Trigger{Replace: true}, waiting())))
+	}
+	for name, row := range map[string]struct {
+		next    jobtree.Outcome
+		replace func(*ground)
+	}{
+		"the next one succeeds": {jobtree.Success, byOperator},
+		"the next one fails":    {jobtree.Failure, byOperator},
+		"by none that is written down": {jobtree.Success, func(g *ground) {
+			g.do(registry.Put(nodes.Triggered(), `{"until":"2000-01-01T01:00:00Z"}`))
+			time.Sleep(2 * time.Second) // until it has run
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newGround(t)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				_, err := g.op.Backfill(ctx, theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+				require.ErrorIs(t, err, context.DeadlineExceeded)
+				ran := g.answering(func(fire time.Time) jobtree.Outcome {
+					if fire.Equal(everyFive(2)[1]) {
+						return row.next
+					}
+					return jobtree.Success
+				})
+				row.replace(g)
+				r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "night"})
+				require.ErrorIs(t, err, operate.ErrReplaced)
+				require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: another trigger has taken its place")
+				var failed *operate.ItemsFailedError
+				require.Equal(t, row.next == jobtree.Failure, errors.As(err, &failed))
+				require.Empty(t, r.Left)
+				require.Equal(t, everyFive(2)[1], ran()[1], "and the next one has run")
+			})
+		})
+	}
+}
+
+// An id is that of one backfill: with an earlier fire or other items it is not gone on with, which would say of them that
+// they have run.
+func TestTheIDOfAnotherBackfill(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(succeed)
+		night := operate.Options{ID: "night"}
+		fires, items := everyFive(6), []int{0, 1}
+		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, fires[2:4], operate.Trigger{Items: items}, night)))
+		for i, row := range []struct {
+			fires []time.Time
+			items []int
+		}{
+			{fires[:2], items}, {fires[:4], items}, {fires[1:], items}, {fires[2:4], nil}, {fires[2:4], []int{1}},
+		} {
+			for _, dry := range []bool{true, false} {
+				r, err := g.op.Backfill(t.Context(), theJob, row.fires, operate.Trigger{Items: row.items}, operate.Options{ID: "night", DryRun: dry})
+				g.refused(operate.CauseUsed, err)
+				require.Len(t, r.Left, len(row.fires), "row %d", i)
+			}
+		}
+		require.Len(t, ran(), 2)
+		slices.Reverse(items)
+		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, fires[3:5], operate.Trigger{Items: items}, night)), "with what is left")
+		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, fires[2:6], operate.Trigger{Items: items}, night)), "with all of it, and more")
+		require.Equal(t, fires[2:6], ran())
+	})
+}
+
+func TestBackfillsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		fire := everyFive(1)[0]
+		for says, fires := range map[string][]time.Time{
+			"there are no fires":            nil,
+			"is named twice":                {fire, fire},
+			"lies in the future":            {time.Date(2000, 1, 1, 0, 5, 0, 0, time.UTC)},
+			"is no fire of the schedule":    {fire.Add(time.Second)},
+			"1001 fires are more than 1000": everyFive(1001)[:1001],
+		} {
+			_, err := g.op.Backfill(t.Context(), theJob, fires, operate.Trigger{}, silent())
+			require.Contains(t, g.refused(operate.CauseInvalid, err).Error(), says)
+		}
+		for cron, says := range map[string]string{"@triggered": "only when it is triggered; trigger it", "@delay 1m": "a while after its last run"} {
+			other := "other" + cron[:2]
+			require.NoError(t, errOf(g.op.Create(t.Context(), job.Config{Name: other, Cron: cron, ShardingTotalCount: 1}, silent())))
+			_, err := g.op.Backfill(t.Context(), other, nil, operate.Trigger{}, silent())
+			require.Contains(t, g.refused(operate.CauseInvalid, err).Error(), says)
+		}
+		g.refused(operate.CauseUnknownJob, errOf(g.op.Backfill(t.Context(), "nobody", everyFive(1), operate.Trigger{}, silent())))
+		require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
+		g.refused(operate.CausePending, errOf(g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, silent())))
+		g.refused(operate.CauseInvalid, errOf(g.op.Fires(t.Context(), theJob, fire, fire.Add(24*365*time.Hour))))
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{Replace: true}, operate.Options{DryRun: true})
+		g.refused(operate.CausePending, err)
+		require.Len(t, r.Left, 3)
+	})
+}
