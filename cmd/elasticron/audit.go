@@ -6,9 +6,36 @@ import (
 	"io"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
+
+func newAudit(p *program) *cobra.Command {
+	g := &getting{program: p, list: listOperations()}
+	cmd := &cobra.Command{
+		Use:   "audit [JOB]",
+		Short: "List what was done to jobs, and what was changed from outside",
+		Long: `Audit lists what operators did to jobs, the oldest first: the last 16 operations of each. Below,
+it names settings, servers and items that somebody has changed since by other means: by hand, by
+Java's console, or by a program that writes the registry itself.`,
+		Example: `  elasticron audit
+  elasticron audit orders -o json`,
+		Args: cobra.MaximumNArgs(1),
+	}
+	reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
+		if len(args) > 0 {
+			g.want.name = args[0]
+		}
+		return g.audit(cmd.Context(), cmd.OutOrStdout(), at)
+	})
+	flags := cmd.Flags()
+	outputFlag(flags, &g.output, formatWide, formatJSON, formatYAML)
+	flags.StringVar(&g.want.match, "match", "", "operations on jobs whose name matches, such as 'orders-*'")
+	cmd.PreRunE = func(*cobra.Command, []string) error { return g.check() }
+	return cmd
+}
 
 func (g *getting) audit(ctx context.Context, out io.Writer, at place) error {
 	nodes, revision, err := at.List(ctx, registry.Root)
@@ -40,4 +67,43 @@ func (g *getting) audit(ctx context.Context, out io.Writer, at place) error {
 	}
 	_, err = io.WriteString(out, text)
 	return err
+}
+
+// listOperations is for get and for audit.
+func listOperations() *listing {
+	return &listing{
+		name: "operations", aliases: []string{"operation", "op"}, argument: "JOB",
+		about: `Get operations lists what operators did to jobs: the last 16 operations of each. --status looks
+at the verb, such as 'change settings'.`,
+		example: `  elasticron get operations
+  elasticron get operations orders -o wide`,
+		header: []string{"TIME", "JOB", "VERB", "TARGET", "WHO", "REASON"},
+		wide:   []string{"ID", "HOW", "CHANGED"},
+		words:  verbs(),
+		rows: func(ns *operate.Namespace, want selection) (all []listed) {
+			var operations []operate.Operation
+			for _, job := range ns.Names() {
+				if want.ofJob(job) {
+					operations = append(operations, ns.Operations(job)...)
+				}
+			}
+			slices.SortStableFunc(operations, func(a, b operate.Operation) int { return a.When.Compare(b.When) })
+			for _, o := range operations {
+				all = append(all, listed{
+					name: "operation/" + o.Job + "/" + o.ID, own: o.Job, status: []string{string(o.Verb)}, value: o,
+					cells: []string{
+						instant(o.When), o.Job, string(o.Verb), orDash(o.Target), o.Who, orDash(o.Reason), o.ID, orDash(o.How), orDash(o.Changed),
+					},
+				})
+			}
+			return all
+		},
+	}
+}
+
+func verbs() (all []string) {
+	for _, v := range operate.Verbs() {
+		all = append(all, string(v))
+	}
+	return all
 }

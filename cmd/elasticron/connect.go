@@ -63,7 +63,7 @@ func (c *connection) with(ctx context.Context, do func(place) error) error {
 		return err
 	}
 	err = do(at)
-	if all, is := at.(*several); is && err == nil {
+	if all, is := at.(*registries); is && err == nil {
 		err = all.lacking()
 	}
 	if closed := leave(ctx, at); err == nil {
@@ -85,7 +85,7 @@ func (c *connection) reach(ctx context.Context) (place, error) {
 		return nil, misuse("--token-file is given without --server")
 	}
 	if len(chosen.Registries) > 0 {
-		return c.newSeveral(chosen)
+		return c.newRegistries(chosen)
 	}
 	return c.open(ctx, chosen)
 }

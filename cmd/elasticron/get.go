@@ -133,7 +133,7 @@ func (g *getting) check() error {
 }
 
 func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error {
-	if all, is := at.(*several); is && g.list.name == "jobs" {
+	if all, is := at.(*registries); is && g.list.name == "jobs" {
 		g.list = g.list.withRegistries(all)
 	}
 	if g.watch {
@@ -152,7 +152,7 @@ func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error 
 }
 
 // withRegistries adds to a list of jobs the registries where they are.
-func (l *listing) withRegistries(all *several) *listing {
+func (l *listing) withRegistries(all *registries) *listing {
 	list := *l
 	list.header = slices.Insert(slices.Clone(l.header), 1, "REGISTRY")
 	list.rows = func(ns *operate.Namespace, want selection) []listed {

@@ -56,7 +56,7 @@ It needs a context with several registries: see elasticron context set --help. T
 		ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer restore()
 		return conn.with(ctx, func(at place) error {
-			all, is := at.(*several)
+			all, is := at.(*registries)
 			if !is {
 				return misuse("the context has one registry: want one with several, see elasticron context set --help")
 			}

@@ -117,7 +117,7 @@ func following(ctx context.Context, at place) (follower, error) {
 		f.ctx, f.cancel = context.WithCancel(ctx)
 		return f, nil
 	}
-	if all, is := at.(*several); is {
+	if all, is := at.(*registries); is {
 		return all.follow(ctx)
 	}
 	view, err := at.(registry.Viewer).View(ctx, registry.Root)

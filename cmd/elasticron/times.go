@@ -45,3 +45,13 @@ func instant(t time.Time) string {
 
 // none stands in a cell whose value is unknown.
 const none = "-"
+
+func instantFlag(name, text string, to *time.Time) (err error) {
+	if text == "" {
+		return nil
+	}
+	if *to, err = time.Parse(time.RFC3339, text); err != nil {
+		return misuse("%s is %q, want a time such as 2026-03-01T02:30:00Z", name, text)
+	}
+	return nil
+}

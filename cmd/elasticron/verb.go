@@ -131,11 +131,11 @@ func someJudged(err error, some *operate.SomeFailedError) error {
 	return statusError{status, err}
 }
 
-// carry is an operation on one job, as the operator has it.
-type carry func(ctx context.Context, opts operate.Options) (operate.Result, error)
+// onOneJob is an operation on one job, as the operator has it.
+type onOneJob func(ctx context.Context, opts operate.Options) (operate.Result, error)
 
 // one carries out an operation on one job. Where it asks, it shows the plan, and does what it has shown or nothing.
-func (v *verb) one(do carry) error {
+func (v *verb) one(do onOneJob) error {
 	opts := v.opts
 	if v.asks && !v.yes && !opts.DryRun {
 		opts.DryRun = true
@@ -178,92 +178,6 @@ func (v *verb) show(result operate.Result, err error) error {
 	}
 	_, shown := io.WriteString(v.out, resultText(result, v.opts.DryRun, err))
 	return shown
-}
-
-// ofJob is an operation on one of several jobs, as the operator has it.
-type ofJob func(ctx context.Context, job string, opts operate.Options) (operate.Result, error)
-
-// several carries out an operation on several jobs, under one id. Where it asks, it shows the plan for each, and does what
-// it has shown or nothing.
-func (v *verb) several(jobs []string, do ofJob) error {
-	opts := v.opts
-	opts.Progress = nil
-	plans, refused := make(map[string]*operate.Plan), make(map[string]error)
-	if !v.yes && !opts.DryRun {
-		dry := opts
-		dry.DryRun = true
-		planned, err := operate.Each(v.ctx, jobs, dry, do, nil)
-		var some *operate.SomeFailedError
-		if err != nil && !errors.As(err, &some) {
-			return err
-		}
-		text := ""
-		for _, r := range planned {
-			if refused[r.Job] = r.Err; r.Err == nil {
-				plans[r.Job] = &r.Result.Plan
-			}
-			text += jobResultText(r, true)
-		}
-		if err := v.ask(text); err != nil {
-			return err
-		}
-	}
-	results, err := operate.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
-		if err := refused[job]; err != nil {
-			return operate.Result{}, err // nobody has agreed to anything else
-		}
-		opts.Shown = plans[job]
-		result, err := do(ctx, job, opts)
-		if failed := result.Progress.Failed(); err == nil && len(failed) > 0 {
-			err = &operate.ItemsFailedError{Items: failed}
-		}
-		return result, err
-	}, func(r operate.JobResult) {
-		if v.output == formatTable {
-			_, _ = io.WriteString(v.news, jobResultText(r, opts.DryRun))
-		}
-	})
-	return v.end(results, err)
-}
-
-// end shows the outcome for several jobs.
-func (v *verb) end(results []operate.JobResult, err error) error {
-	if v.output == formatTable {
-		failed, late := 0, 0
-		for _, r := range results {
-			var unconfirmed *operate.UnconfirmedError
-			if r.Err != nil {
-				failed++
-			}
-			if errors.As(r.Err, &unconfirmed) {
-				late++
-			}
-		}
-		if len(results) > 0 {
-			end := ""
-			switch {
-			case v.opts.DryRun:
-				end = ". " + nothingDone
-			case late > 0:
-				end = fmt.Sprintf(", and %d not confirmed yet", late)
-			}
-			_, _ = fmt.Fprintf(v.out, "%d of %d jobs%s\n", len(results)-failed, len(results), end)
-		}
-		return err
-	}
-	values := make([]any, 0, len(results))
-	for _, r := range results {
-		text := ""
-		if r.Err != nil {
-			text = r.Err.Error()
-		}
-		values = append(values, struct {
-			Job    string         `json:"job"`
-			Error  string         `json:"error,omitempty"`
-			Result operate.Result `json:"result"`
-		}{r.Job, text, r.Result})
-	}
-	return errors.Join(err, v.output.write(v.out, map[string]any{"jobs": values}))
 }
 
 // errAborted is the answer of somebody who does not agree.
@@ -367,23 +281,6 @@ func progressTable(p operate.Progress) string {
 	return tableOf(rows)
 }
 
-// jobResultText says what was done to one of several jobs or, in a dry run, what would be.
-func jobResultText(r operate.JobResult, dry bool) string {
-	line := func(text string) string { return printable(r.Job+": "+text) + "\n" }
-	switch {
-	case errors.Is(r.Err, registry.ErrUnknownOutcome):
-		return line(repeatable(r.Err, r.Result.ID).Error()) // one key is for all jobs
-	case r.Err != nil:
-		return line(r.Err.Error())
-	case r.Result.Repeated:
-		return line("is so already")
-	case dry:
-		return planText(r.Result.Plan)
-	default:
-		return line("done")
-	}
-}
-
 // target is what an argument such as item/orders/3 names.
 type target struct {
 	kind, name string
@@ -430,26 +327,4 @@ func cutLast(text string) (before, after string, found bool) {
 		return text, "", false
 	}
 	return text[:i], text[i+1:], true
-}
-
-// jobsOf returns the jobs that arguments name, or whose names match.
-func (v *verb) jobsOf(args []string, match string) (jobs []string, err error) {
-	switch {
-	case match == "" && len(args) == 0:
-		return nil, misuse("want the name of a job, or --match")
-	case match != "" && len(args) > 0:
-		return nil, misuse("jobs are named besides --match: want one of them")
-	case match == "":
-		for _, job := range args {
-			if !slices.Contains(jobs, job) { // each once
-				jobs = append(jobs, job)
-			}
-		}
-		return jobs, nil
-	}
-	jobs, err = v.op.Match(v.ctx, match)
-	if err == nil && len(jobs) == 0 {
-		err = fmt.Errorf("no job matches %q", match)
-	}
-	return jobs, err
 }

@@ -39,7 +39,7 @@ func (g *getting) follow(ctx context.Context, out, news io.Writer, at place) err
 		return err
 	}
 	defer followed.close()
-	if all, is := at.(*several); is {
+	if all, is := at.(*registries); is {
 		if lacking := all.lacking(); lacking != nil {
 			_, _ = fmt.Fprintln(news, "elasticron:", printableLines(lacking.Error()+"\nthey are shown when it answers"))
 		}

@@ -19,10 +19,10 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// several is one namespace to commands that is spread over several registries. What concerns a job goes to its home; a list of
-// everything is put together from all that answer. It is for one command: where it has found a job, it goes on looking. If
-// the job moves meanwhile, its former home refuses what depends on it.
-type several struct {
+// registries is one namespace to commands that is spread over several registries. What concerns a job goes to its home; a
+// list of everything is put together from all that answer. It is for one command: where it has found a job, it goes on
+// looking. If the job moves meanwhile, its former home refuses what depends on it.
+type registries struct {
 	directory string
 	names     []string
 	homes     *home.Directory
@@ -43,8 +43,8 @@ type opened struct {
 	err   error // why it cannot be used
 }
 
-// newSeveral reaches the registries of a context when they are needed.
-func (c *connection) newSeveral(chosen cluster) (*several, error) {
+// newRegistries reaches the registries of a context when they are needed.
+func (c *connection) newRegistries(chosen cluster) (*registries, error) {
 	all, err := c.program.readContexts()
 	if err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (c *connection) newSeveral(chosen cluster) (*several, error) {
 			return nil, misuse("registry %s is that of the context %q, which goes through a server: want a context with etcd or zookeeper", name, of)
 		}
 	}
-	return severalOf(chosen.Directory, slices.Sorted(maps.Keys(chosen.Registries)), func(ctx context.Context, name string) (registry.Registry, error) {
+	return registriesOf(chosen.Directory, slices.Sorted(maps.Keys(chosen.Registries)), func(ctx context.Context, name string) (registry.Registry, error) {
 		one, err := all.get(chosen.Registries[name])
 		if err != nil {
 			return nil, err
@@ -65,9 +65,9 @@ func (c *connection) newSeveral(chosen cluster) (*several, error) {
 	})
 }
 
-// severalOf puts registries together that open opens.
-func severalOf(directory string, names []string, open func(ctx context.Context, name string) (registry.Registry, error)) (*several, error) {
-	s := &several{
+// registriesOf puts registries together that open opens.
+func registriesOf(directory string, names []string, open func(ctx context.Context, name string) (registry.Registry, error)) (*registries, error) {
+	s := &registries{
 		directory: directory, names: names, open: open,
 		opened: make(map[string]*opened), where: make(map[string]string), away: make(map[string]error),
 	}
@@ -84,7 +84,7 @@ func severalOf(directory string, names []string, open func(ctx context.Context, 
 
 // registry returns a registry of the context. One that could not be opened is tried again by again alone. Several are opened
 // side by side: one that does not answer takes its time.
-func (s *several) registry(ctx context.Context, name string) (registry.Registry, error) {
+func (s *registries) registry(ctx context.Context, name string) (registry.Registry, error) {
 	o := s.opened[name]
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -105,7 +105,7 @@ func (s *several) registry(ctx context.Context, name string) (registry.Registry,
 }
 
 // again is registry, which also tries again one that did not answer.
-func (s *several) again(ctx context.Context, name string) (registry.Registry, error) {
+func (s *registries) again(ctx context.Context, name string) (registry.Registry, error) {
 	o := s.opened[name]
 	o.mu.Lock()
 	if errors.Is(o.err, home.ErrAway) {
@@ -117,7 +117,7 @@ func (s *several) again(ctx context.Context, name string) (registry.Registry, er
 
 // of returns the registry of the job to which a path belongs. A job that no registry knows belongs to the directory: there it
 // is decided who creates it.
-func (s *several) of(ctx context.Context, path string) (registry.Registry, error) {
+func (s *registries) of(ctx context.Context, path string) (registry.Registry, error) {
 	job := operate.JobOf(path)
 	s.mu.Lock()
 	at := s.where[job]
@@ -143,7 +143,7 @@ func (s *several) of(ctx context.Context, path string) (registry.Registry, error
 }
 
 // Get reads from the home of a job.
-func (s *several) Get(ctx context.Context, path string) (registry.Node, error) {
+func (s *registries) Get(ctx context.Context, path string) (registry.Node, error) {
 	reg, err := s.of(ctx, path)
 	if err != nil {
 		return registry.Node{}, err
@@ -152,7 +152,7 @@ func (s *several) Get(ctx context.Context, path string) (registry.Node, error) {
 }
 
 // List reads from the home of a job, or everything from all registries. Revisions are those of each node's registry.
-func (s *several) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+func (s *registries) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
 	if path == registry.Root {
 		return s.listAll(ctx)
 	}
@@ -163,7 +163,7 @@ func (s *several) List(ctx context.Context, path string) ([]registry.Node, regis
 	return reg.List(ctx, path)
 }
 
-func (s *several) listAll(ctx context.Context) (all []registry.Node, newest registry.Revision, err error) {
+func (s *registries) listAll(ctx context.Context) (all []registry.Node, newest registry.Revision, err error) {
 	lists, revisions := make([][]registry.Node, len(s.names)), make([]registry.Revision, len(s.names))
 	errs := s.each(ctx, func(i int, reg registry.Registry) (err error) {
 		lists[i], revisions[i], err = reg.List(ctx, registry.Root)
@@ -176,7 +176,7 @@ func (s *several) listAll(ctx context.Context) (all []registry.Node, newest regi
 }
 
 // each does something with each registry, side by side, and returns the errors in the order of the names.
-func (s *several) each(ctx context.Context, do func(i int, reg registry.Registry) error) []error {
+func (s *registries) each(ctx context.Context, do func(i int, reg registry.Registry) error) []error {
 	errs := make([]error, len(s.names))
 	var asked sync.WaitGroup
 	for i, name := range s.names {
@@ -192,7 +192,7 @@ func (s *several) each(ctx context.Context, do func(i int, reg registry.Registry
 }
 
 // leaveOut notes the registries that have failed. If all have, that is an error.
-func (s *several) leaveOut(errs []error) error {
+func (s *registries) leaveOut(errs []error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i, name := range s.names {
@@ -207,7 +207,7 @@ func (s *several) leaveOut(errs []error) error {
 }
 
 // merged puts the nodes of all registries together: those of a job come from its home.
-func (s *several) merged(lists [][]registry.Node) (all []registry.Node) {
+func (s *registries) merged(lists [][]registry.Node) (all []registry.Node) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	from := make(map[string]string) // the home of each job, or what it has left and not arrived from
@@ -243,9 +243,9 @@ func (s *several) merged(lists [][]registry.Node) (all []registry.Node) {
 }
 
 // follow follows all registries that answer, and the others from when they do. Meanwhile lacking names them.
-func (s *several) follow(ctx context.Context) (follower, error) {
-	f := &bySeveral{
-		several: s, views: make([]*registry.View, len(s.names)), shown: make([]registry.Revision, len(s.names)), late: make(chan late),
+func (s *registries) follow(ctx context.Context) (follower, error) {
+	f := &byRegistries{
+		registries: s, views: make([]*registry.View, len(s.names)), shown: make([]registry.Revision, len(s.names)), late: make(chan late),
 	}
 	errs := s.each(ctx, func(i int, reg registry.Registry) (err error) {
 		f.views[i], err = reg.View(ctx, registry.Root)
@@ -264,9 +264,9 @@ func (s *several) follow(ctx context.Context) (follower, error) {
 	return f, nil
 }
 
-// bySeveral follows several registries as one.
-type bySeveral struct {
-	*several
+// byRegistries follows several registries as one.
+type byRegistries struct {
+	*registries
 	views []*registry.View // nil: that registry is left out
 	shown []registry.Revision
 
@@ -285,7 +285,7 @@ type late struct {
 const retryPause = 5 * time.Second
 
 // try tries to follow a registry until it answers or the context ends.
-func (f *bySeveral) try(ctx context.Context, i int) {
+func (f *byRegistries) try(ctx context.Context, i int) {
 	for wait(ctx, retryPause) {
 		reg, err := f.again(ctx, f.names[i])
 		if err != nil {
@@ -307,7 +307,7 @@ func (f *bySeveral) try(ctx context.Context, i int) {
 }
 
 // noteAway notes why a registry is still left out, unless the follower is closed.
-func (f *bySeveral) noteAway(i int, err error) {
+func (f *byRegistries) noteAway(i int, err error) {
 	if errors.Is(err, context.Canceled) {
 		return
 	}
@@ -317,7 +317,7 @@ func (f *bySeveral) noteAway(i int, err error) {
 }
 
 // take follows a registry that answers by now.
-func (f *bySeveral) take(l late) {
+func (f *byRegistries) take(l late) {
 	f.views[l.of] = l.view
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -325,7 +325,7 @@ func (f *bySeveral) take(l late) {
 }
 
 // now implements follower. Its revision is the newest of all, which says nothing of the others.
-func (f *bySeveral) now() registry.Snapshot {
+func (f *byRegistries) now() registry.Snapshot {
 	lists := make([][]registry.Node, len(f.views))
 	for i, v := range f.views {
 		if v != nil {
@@ -337,7 +337,7 @@ func (f *bySeveral) now() registry.Snapshot {
 }
 
 // newer returns when one of the registries has a newer state, or answers that did not before.
-func (f *bySeveral) newer(ctx context.Context) error {
+func (f *byRegistries) newer(ctx context.Context) error {
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	first := make(chan error, len(f.views))
@@ -365,7 +365,7 @@ func (f *bySeveral) newer(ctx context.Context) error {
 	}
 }
 
-func (f *bySeveral) close() {
+func (f *byRegistries) close() {
 	if f.cancel != nil {
 		f.cancel()
 		f.trying.Wait()
@@ -378,7 +378,7 @@ func (f *bySeveral) close() {
 }
 
 // Children lists the nodes below a path.
-func (s *several) Children(ctx context.Context, path string) ([]string, error) {
+func (s *registries) Children(ctx context.Context, path string) ([]string, error) {
 	if path != registry.Root {
 		reg, err := s.of(ctx, path)
 		if err != nil {
@@ -398,7 +398,7 @@ func (s *several) Children(ctx context.Context, path string) ([]string, error) {
 }
 
 // Commit writes to the home of the job that a transaction is about.
-func (s *several) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+func (s *registries) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 	if len(txn.Then) == 0 {
 		return 0, registry.ErrInvalid
 	}
@@ -410,7 +410,7 @@ func (s *several) Commit(ctx context.Context, txn registry.Txn) (registry.Revisi
 }
 
 // CommitAll commits one by one, each to the home of its job.
-func (s *several) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+func (s *registries) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
 	all := make([]registry.Outcome, len(txns))
 	for i, txn := range txns {
 		all[i].Revision, all[i].Err = s.Commit(ctx, txn)
@@ -419,7 +419,7 @@ func (s *several) CommitAll(ctx context.Context, txns []registry.Txn) []registry
 }
 
 // View follows a job in its home. Everything of several registries is no one view; see follow.
-func (s *several) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
+func (s *registries) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	if path == registry.Root {
 		return nil, fmt.Errorf("%w: several registries have no view in common", registry.ErrUnsupported)
 	}
@@ -431,7 +431,7 @@ func (s *several) View(ctx context.Context, path string, except ...func(path str
 }
 
 // Close closes what was opened.
-func (s *several) Close(ctx context.Context) error {
+func (s *registries) Close(ctx context.Context) error {
 	var errs []error
 	for _, o := range s.opened {
 		o.mu.Lock()
@@ -447,14 +447,14 @@ func (s *several) Close(ctx context.Context) error {
 }
 
 // registryOf returns where a job was found; a dash if nowhere.
-func (s *several) registryOf(job string) string {
+func (s *registries) registryOf(job string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return orDash(s.where[job])
 }
 
 // lacking is the error of a command that has shown what it could, and left out registries that are away.
-func (s *several) lacking() error {
+func (s *registries) lacking() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -465,6 +465,6 @@ func (s *several) lacking() error {
 }
 
 var (
-	_ place         = (*several)(nil)
-	_ operate.Store = (*several)(nil)
+	_ place         = (*registries)(nil)
+	_ operate.Store = (*registries)(nil)
 )

@@ -228,7 +228,7 @@ func TestSeveralRegistriesAreOpenedSideBySide(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		all, err := severalOf("one", []string{"one", "three", "two"}, func(ctx context.Context, name string) (registry.Registry, error) {
+		all, err := registriesOf("one", []string{"one", "three", "two"}, func(ctx context.Context, name string) (registry.Registry, error) {
 			time.Sleep(10 * time.Second)
 			return nil, registry.ErrUnavailable
 		})
@@ -247,7 +247,7 @@ func TestARegistryThatAnswersLaterIsFollowedFromThen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := memory.NewServer()
 		up := time.Now().Add(12 * time.Second)
-		all, err := severalOf("one", []string{"one", "three", "two"}, func(ctx context.Context, name string) (registry.Registry, error) {
+		all, err := registriesOf("one", []string{"one", "three", "two"}, func(ctx context.Context, name string) (registry.Registry, error) {
 			switch {
 			case name == "two":
 				return nil, registry.ErrUnavailable
