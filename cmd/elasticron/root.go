@@ -30,7 +30,7 @@ for others; 5 the time to wait was over.`,
 	for group, commands := range map[string][]*cobra.Command{
 		groupRead: {newGet(p), newDescribe(p), newLogs(p), newNext(p), newDump(p), newAudit(p)},
 		groupOperate: {
-			newTrigger(p), newBackfill(p), stateVerb(p, true), stateVerb(p, false), newShutdown(p), newGiveUp(p), newTidy(p), newReshard(p),
+			newTrigger(p), newBackfill(p), newDisable(p), newEnable(p), newShutdown(p), newGiveUp(p), newTidy(p), newReshard(p),
 			newCreate(p), newEdit(p), newApply(p), newRollback(p), newRemove(p),
 		},
 		groupMove: {newExport(p), newDiff(p), newMigrate(p), newMove(p), newSeed(p)},
