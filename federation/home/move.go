@@ -193,48 +193,78 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		if err != nil {
 			return err
 		}
-		config := shown.Get(m.tree.Config())
-		e, elsewhere := jobtree.DecodeElsewhere(config)
-		switch {
-		case elsewhere && e.Home == m.r.To: // somebody has closed it, and perhaps completed the move
-			return nil
-		case elsewhere:
-			return refused("it has moved to %s meanwhile", e.Home)
-		case !config.Exists():
-			return fmt.Errorf("%w: the job was removed", ErrCalledOff)
-		}
-		st, operated, err := m.movable(shown)
-		if err != nil {
+		now, err := m.nextOfDeparture(shown, began)
+		if err != nil || now.next == hasDeparted {
 			return err
 		}
-		under := operated.Moving
-		switch {
-		case under != nil && under.To != m.r.To && st.Config.Value.Disabled: // on an enabled job it says nothing
-			return refused("it is being moved to %s: complete that first, or enable the job to call it off", under.To)
-		case under != nil && st.Config.Value.Disabled:
+		if now.next == toShut {
 			m.r.Resumed = m.r.Resumed || !began
 			began = true
-		case began:
-			return fmt.Errorf("%w: the job was enabled", ErrCalledOff)
 		}
-		if m.opts.DryRun {
-			m.foretell(st)
+		switch {
+		case m.opts.DryRun:
+			m.foretell(now.state)
 			return nil
-		}
-		if !began {
+		case now.next == toStop:
 			m.say("stopping it in %s", m.r.From)
-			again, err := commit(ctx, m.r.From, m.from, m.stop(shown, st, operated))
+			again, err := commit(ctx, m.r.From, m.from, m.stop(shown, now.state, now.operated))
 			if err != nil {
 				return err
 			}
 			began = !again
-			continue
-		}
-		closed, err := m.shut(ctx, config.Revision, shown.Get(m.tree.Move()).Revision)
-		if err != nil || closed {
-			return err
+		default:
+			closed, err := m.shut(ctx, now.state.Config.Revision, shown.Get(m.tree.Move()).Revision)
+			if err != nil || closed {
+				return err
+			}
 		}
 	}
+}
+
+// departing is a job in its former home, and what is next of its departure from there.
+type departing struct {
+	next     departure
+	state    *jobtree.State
+	operated jobtree.Operated
+}
+
+// departure is a step of a job that leaves its former home.
+type departure int
+
+const (
+	toStop      departure = iota // nobody moves it yet
+	toShut                       // it is stopped, and is to be closed when nothing of it runs
+	hasDeparted                  // somebody has closed it, and perhaps completed the move
+)
+
+// nextOfDeparture tells what is next, by what is shown of the job in its former home. began says that the job was stopped for
+// this move before, by this call or as it has seen.
+func (m *mover) nextOfDeparture(shown registry.Snapshot, began bool) (departing, error) {
+	config := shown.Get(m.tree.Config())
+	e, elsewhere := jobtree.DecodeElsewhere(config)
+	switch {
+	case elsewhere && e.Home == m.r.To:
+		return departing{next: hasDeparted}, nil
+	case elsewhere:
+		return departing{}, refused("it has moved to %s meanwhile", e.Home)
+	case !config.Exists():
+		return departing{}, fmt.Errorf("%w: the job was removed", ErrCalledOff)
+	}
+	st, operated, err := m.movable(shown)
+	if err != nil {
+		return departing{}, err
+	}
+	now := departing{state: st, operated: operated}
+	stopped := operated.Moving != nil && st.Config.Value.Disabled // on an enabled job it says nothing
+	switch {
+	case stopped && operated.Moving.To != m.r.To:
+		return departing{}, refused("it is being moved to %s: complete that first, or enable the job to call it off", operated.Moving.To)
+	case stopped:
+		now.next = toShut
+	case began:
+		return departing{}, fmt.Errorf("%w: the job was enabled", ErrCalledOff)
+	}
+	return now, nil
 }
 
 // movable reads a job that can be moved.
@@ -335,54 +365,81 @@ func (m *mover) shut(ctx context.Context, revision, migrated registry.Revision) 
 		if st.Config.Revision != revision {
 			return false, nil
 		}
-		if running := runningItems(st); running != nil {
-			if text := fmt.Sprint(running); text != told {
+		switch now := nextOfShut(st, time.Since(seen)); {
+		case now.running != nil:
+			if text := fmt.Sprint(now.running); text != told {
 				told = text
 				m.say("waiting for items %s to end in %s", text, m.r.From)
 			}
-			// What finished in a process that had lost touch is recorded first, if it comes in time.
-			changed, err := changes(ctx, view, shown, lateEnd)
-			switch {
-			case ctx.Err() != nil:
-				return false, fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, context.Cause(ctx))
-			case err != nil:
-				return false, away(ctx, m.r.From, err)
-			case !changed:
-				if err := m.bury(ctx, st); err != nil {
-					return false, err
-				}
+			if err := m.awaitEnd(ctx, view, shown, st, now.running); err != nil {
+				return false, err
 			}
-			continue
-		}
-		if left := lateNote - time.Since(seen); left > 0 && mayNote(st) {
-			if _, err := changes(ctx, view, shown, left); err != nil {
+		case now.left > 0:
+			if _, err := changes(ctx, view, shown, now.left); err != nil {
 				return false, away(ctx, m.r.From, err)
 			}
-			continue
+		default:
+			return m.close(ctx, shown, st, migrated)
 		}
-		operated, err := jobtree.DecodeOperated(shown.Get(m.tree.Operated()))
-		if err != nil || operated.Moving == nil {
-			return false, nil
-		}
-		m.say("closing it in %s", m.r.From)
-		cfg := st.Config.Value
-		cfg.Disabled = operated.Moving.Disabled
-		text, err := jobtree.EncodeConfig(cfg)
-		if err != nil {
-			return false, refused("its configuration cannot be written: %v", err)
-		}
-		again, err := commit(ctx, m.r.From, m.from, registry.Txn{
-			If: []registry.Condition{
-				registry.Unchanged(m.tree.Config(), revision),
-				registry.Unchanged(m.tree.Operated(), shown.Get(m.tree.Operated()).Revision),
-				registry.Unchanged(m.tree.Move(), migrated),
-			},
-			Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{
-				Home: m.r.To, Move: operated.Moving.Move, Since: operated.Moving.Since, Config: text,
-			}))},
-		})
-		return !again && err == nil, err
 	}
+}
+
+// shutting is what a job that was stopped waits for before it is closed; nothing if it is zero.
+type shutting struct {
+	running []int         // the items that run
+	left    time.Duration // how long its owners may still note what they missed
+}
+
+// nextOfShut tells what a job waits for that was seen stopped so long ago.
+func nextOfShut(st *jobtree.State, ago time.Duration) shutting {
+	if running := runningItems(st); running != nil {
+		return shutting{running: running}
+	}
+	if left := lateNote - ago; left > 0 && mayNote(st) {
+		return shutting{left: left}
+	}
+	return shutting{}
+}
+
+// awaitEnd waits until something of the job changes. What finished in a process that had lost touch is recorded first, if it
+// comes in time; if nothing does, what ran in processes that are gone is lost.
+func (m *mover) awaitEnd(ctx context.Context, view *registry.View, shown registry.Snapshot, st *jobtree.State, running []int) error {
+	changed, err := changes(ctx, view, shown, lateEnd)
+	switch {
+	case ctx.Err() != nil:
+		return fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, context.Cause(ctx))
+	case err != nil:
+		return away(ctx, m.r.From, err)
+	case !changed:
+		return m.bury(ctx, st)
+	}
+	return nil
+}
+
+// close has the former home say where the job is, if it is still as shown.
+func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.State, migrated registry.Revision) (closed bool, err error) {
+	operated, err := jobtree.DecodeOperated(shown.Get(m.tree.Operated()))
+	if err != nil || operated.Moving == nil {
+		return false, nil
+	}
+	m.say("closing it in %s", m.r.From)
+	cfg := st.Config.Value
+	cfg.Disabled = operated.Moving.Disabled
+	text, err := jobtree.EncodeConfig(cfg)
+	if err != nil {
+		return false, refused("its configuration cannot be written: %v", err)
+	}
+	again, err := commit(ctx, m.r.From, m.from, registry.Txn{
+		If: []registry.Condition{
+			registry.Unchanged(m.tree.Config(), st.Config.Revision),
+			registry.Unchanged(m.tree.Operated(), shown.Get(m.tree.Operated()).Revision),
+			registry.Unchanged(m.tree.Move(), migrated),
+		},
+		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{
+			Home: m.r.To, Move: operated.Moving.Move, Since: operated.Moving.Since, Config: text,
+		}))},
+	})
+	return !again && err == nil, err
 }
 
 // changes waits until a view shows something else than before, and answers false if it does not in time.
