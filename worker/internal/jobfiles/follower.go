@@ -154,8 +154,8 @@ func (f *Follower) compare(ctx context.Context) bool {
 		f.failed(ctx, err)
 		return true
 	}
-	o := outcome{}
-	if !f.make(ctx, source, set, registry.NewSnapshot(revision, nodes), &o) {
+	o, seen := outcome{}, registry.NewSnapshot(revision, nodes)
+	if !f.takeFiles(ctx, source, set, seen, &o) || !f.leaveFiles(ctx, source, set, seen, &o) {
 		return true // of the jobs behind, nobody knows
 	}
 	f.tell(ctx, func(s *State) { *s = State{Read: true, Faults: o.faults, Notes: o.notes} })
@@ -208,10 +208,12 @@ func (o *outcome) hear(err error) (broken bool) {
 // patience bounds one operation.
 const patience = 30 * time.Second
 
-// make carries out the operations that lead from a state of the registry to the set. Each is guarded by itself, so
-// whatever happens meanwhile, and wherever this ends, the next comparison goes on from there. It is false if this ended before
-// it had looked at all of them.
-func (f *Follower) make(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) (whole bool) {
+// takeFiles and leaveFiles carry out the operations that lead from a state of the registry to the set. Each is guarded by
+// itself, so whatever happens meanwhile, and wherever this ends, the next comparison goes on from there. They answer false
+// if they ended before they had looked at all of their jobs.
+
+// takeFiles makes the jobs of the set as it has them.
+func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) (whole bool) {
 	for _, job := range slices.Sorted(maps.Keys(set.Jobs)) {
 		text := set.Jobs[job].Text
 		delete(f.missing, job)
@@ -240,6 +242,11 @@ func (f *Follower) make(ctx context.Context, source Source, set Set, seen regist
 			delete(f.made, job) // what others have decided since was not made of that
 		}
 	}
+	return true
+}
+
+// leaveFiles lets go of the jobs that files named, and do not name any more.
+func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) (whole bool) {
 	theirs := operate.FilesOf(seen, source.Owner)
 	if len(set.Jobs) == 0 && len(f.made) == 0 && len(theirs) > 0 {
 		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker started, so the %d jobs of %q in the registry stay", len(theirs), source.Owner))
