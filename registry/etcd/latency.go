@@ -65,7 +65,8 @@ func (l *latency) fade(now time.Time) {
 	}
 }
 
-// minTimeout returns the time that a try should have; a timeout multiplied by the usual bound is enough.
+// minTimeout returns the least time that the next request gets: four times the slowest recent answer, but no more
+// than timeout doubled maxDoublings times.
 func (l *latency) minTimeout(timeout time.Duration, now time.Time) time.Duration {
 	l.fade(now)
 	return min(4*l.slowest, timeout<<maxDoublings)

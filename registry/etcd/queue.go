@@ -14,9 +14,9 @@ import (
 )
 
 const (
-	// baseInFlight is how many requests of commits are under way at a time. Some overlap keeps the store
-	// busy; the more there are, the less do those that wait gather. For a store that is slow to answer
-	// there is one more for each perRequest that it takes, up to mostInFlight.
+	// baseInFlight is how many requests of commits are under way at a time: some overlap keeps the store busy,
+	// and the fewer there are, the more commits gather for the next. A store that answers slowly gets one more
+	// for each latencyPerRequest that it takes, up to maxInFlight.
 	baseInFlight      = 4
 	latencyPerRequest = 10 * time.Millisecond
 	maxInFlight       = 24
@@ -25,7 +25,7 @@ const (
 )
 
 // queue gathers commits into requests. There is no goroutine while there is nothing to commit, and
-// at most mostInFlight otherwise.
+// at most maxInFlight otherwise.
 type queue struct {
 	r  *Registry
 	wg sync.WaitGroup
