@@ -56,7 +56,7 @@ func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
 	case e.MadeUp && v.Applied < e.Token: // the state still shows what its begin removed
 		noted = jobtree.Stored[jobtree.Misfire]{}
 	}
-	conditions, writes := x.rounds.Missed(v, e.Item, *e.Due, noted, record.LastFire)
+	conditions, writes := x.rounds.NoteAtEnd(v, e.Item, *e.Due, noted, record.LastFire)
 	txn.If, txn.Then = append(txn.If, conditions...), append(txn.Then, writes...)
 	return txn
 }

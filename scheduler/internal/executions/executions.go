@@ -82,8 +82,8 @@ type Rounds interface {
 	// All yields what has not ended, and Of returns that of one item; nil if there is none.
 	All() iter.Seq[*Execution]
 	Of(item int) *Execution
-	// Missed returns what an end writes to note what its item has missed; it is missed.Fires.Note.
-	Missed(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
+	// NoteAtEnd returns what an end writes to note what its item has missed; see package missed.
+	NoteAtEnd(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write)
 	// MayBegin tells whether anything may begin here.
 	MayBegin(v room.View) bool
 	// Closed hears that an end was recorded, or refused for good, before that is reported, and Over after it.

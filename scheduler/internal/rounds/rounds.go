@@ -87,8 +87,8 @@ func (w whole) All() iter.Seq[*executions.Execution] { return w.Running() }
 // Of implements [executions.Rounds].
 func (w whole) Of(item int) *executions.Execution { return w.running(item) }
 
-// Missed implements [executions.Rounds].
-func (w whole) Missed(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+// NoteAtEnd implements [executions.Rounds].
+func (w whole) NoteAtEnd(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
 	return w.missed.NoteAtEnd(v, w.ports.Peers(), item, due, noted, ran)
 }
 
