@@ -16,8 +16,6 @@ const (
 	logInstance = "instance"
 	logItem     = room.KeyItem
 	logFire     = room.KeyFire
-	logSource   = room.KeySource
-	logToken    = room.KeyToken
 	logError    = room.KeyError
 	logSession  = room.KeySession
 	logReason   = room.KeyReason

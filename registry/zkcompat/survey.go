@@ -2,7 +2,6 @@ package zkcompat
 
 import (
 	"context"
-	"sync"
 
 	"github.com/go-zookeeper/zk"
 
@@ -14,7 +13,6 @@ import (
 type survey struct {
 	r     *Registry
 	txn   registry.Txn
-	mu    sync.Mutex
 	found map[string]znode
 	trees map[string]map[string]znode // what stands at and below each root of a deletion
 	fresh bool                        // nothing was taken from a view
