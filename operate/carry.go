@@ -228,7 +228,7 @@ func (w *world) readable() error {
 	}
 }
 
-// transaction is T9: what the decision writes, and the operation, written down with it.
+// transaction is T11: what the decision writes, and the operation, written down with it.
 func (o *Operator) transaction(w *world, d decision, of deed, r Result, reason string) registry.Txn {
 	operated, asked := w.operated.Value, of.asked
 	if d.note != nil {

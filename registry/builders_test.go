@@ -76,9 +76,9 @@ var builders = map[string]builder{
 	"internal/barrier/settle.go DeclareLost": {"T8 settle what was lost", []string{endsItself}, "writes the barrier that it compares"},
 	"internal/barrier/settle.go Disown":      {"T8 settle what nobody runs", []string{endsItself}, "deletes the mark whose creation it compares"},
 
-	"operate/carry.go transaction": {"T9 operate", []string{endsItself, creation, notRepeated}, "writes what operators did, which it compares; the first " +
+	"operate/carry.go transaction": {"T11 operate", []string{endsItself, creation, notRepeated}, "writes what operators did, which it compares; the first " +
 		"operation creates that, and it is removed with the job, whose configuration is compared; what creates a job is sent once"},
-	"operate/remove.go deleteTree": {"T9 remove", []string{endsItself, harmless}, "deletes what operators did, or the configuration, which it compares; a part " +
+	"operate/remove.go deleteTree": {"T11 remove", []string{endsItself, harmless}, "deletes what operators did, or the configuration, which it compares; a part " +
 		"needs the former, and the removal deletes that last"},
 	"scheduler/trigger.go trigger": {"T9 trigger", []string{endsItself, creation}, "writes the request that it compares; the first one creates it, and it is " +
 		"removed with the job, and so with the configuration, which is compared; Java instances are updated as they are compared"},

@@ -27,7 +27,7 @@ const (
 	part        step = "part"    // of a large resharding
 	tidy        step = "tidy"    // what a large resharding leaves to be done
 	leave       step = "leave"
-	desked      step = "operation" // T9, of package operate
+	desked      step = "operation" // T11, of package operate
 	event       step = "event"     // not a transaction: what a watch tells of one
 	other       step = "other"
 )
