@@ -128,7 +128,7 @@ func (x *Executions) requeue(v room.View, item int) room.Batch {
 		x.Ports.Log().ErrorContext(x.Ports.Life(), "cannot have an item run again", room.KeyItem, item, room.KeyError, err)
 		return nil
 	}
-	return room.Batch{{Step: "declare lost", Txn: txn, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "requeue", Txn: txn, Done: func(registry.Outcome) {
 		x.Ports.Log().InfoContext(x.Ports.Life(), "item of a crashed instance is run again", room.KeyItem, item)
 	}}}
 }

@@ -40,7 +40,7 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 	if held := m.ports.Snapshot().Get(v.Tree.ItemAside(n)); held.Ephemeral() {
 		batch = append(batch, m.removeStray(held.Path, held.Revision))
 	}
-	return append(batch, room.Proposal{Step: "begin", Txn: txn, Done: func(registry.Outcome) {
+	return append(batch, room.Proposal{Step: "set a record aside", Txn: txn, Done: func(registry.Outcome) {
 		m.ports.Log().ErrorContext(m.ports.Life(), "the record of an item could not be read: it was set aside, and the item goes on with its next fire",
 			room.KeyItem, n, room.KeyError, node.Record.Err, "node", v.Tree.ItemAside(n))
 	}})
