@@ -93,14 +93,3 @@ const (
 	InstanceTriggered = "TRIGGER"  // it is to run its items now, and to set the value back
 	InstanceShutdown  = "SHUTDOWN" // it is to end what it runs, to leave the job and to delete its node
 )
-
-// DecodeInstance reads an instance node strictly: its value is one of the three, which it returns. [State]
-// reads it as Java does, where every other value asks for nothing.
-func DecodeInstance(n registry.Node) (string, error) {
-	switch n.Value {
-	case InstanceIdle, InstanceTriggered, InstanceShutdown:
-		return n.Value, nil
-	default:
-		return "", &ValueError{Path: n.Path, Value: n.Value, Reason: `must be empty, "TRIGGER" or "SHUTDOWN"`}
-	}
-}

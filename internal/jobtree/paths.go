@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Tree names the nodes of one job. It is a small value; the zero Tree names nothing.
+// Tree names the nodes of one job. It is a small value; the zero Tree names nothing. It has a method for each kind of node,
+// also for those that Java alone writes, which are parsed and never built.
 type Tree struct {
 	root string
 }

@@ -170,7 +170,7 @@ func (l *Load) Stop() {
 	}
 }
 
-// Counted returns the fires since the process started.
+// Counted returns the fires since the process started. Tests alone ask, in more than one package.
 func (l *Load) Counted() Fires {
 	return Fires{Wanted: l.wanted.Load(), Begun: l.begun.Load(), Dropped: l.dropped.Load()}
 }
