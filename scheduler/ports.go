@@ -8,9 +8,9 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// ports is what every room may ask of its runner. What one room may ask beside that stands where the room is made. A room
-// is given nothing but functions, and there may be thousands of jobs, with some fifty things to be asked: so all ports of a
-// job share the one function that knows its runner.
+// ports is what every room may ask of its runner. It holds a function and not the runner, so that no room can reach the
+// runner by a pointer (TestNoRoomHoldsTheRunner), and all rooms of a job share that one function: there may be thousands of
+// jobs. What a room may ask beside that is in the file that has its name.
 type ports struct{ runner func() *runner }
 
 var _ room.Ports = ports{}

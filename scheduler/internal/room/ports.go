@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Ports are what a room may ask of the process, beside having something committed; see [Commit]. A runner has the
-// methods, and no functions are made for each of thousands of jobs.
+// Ports are what a room may ask of the process, beside having something committed; see [Commit].
 type Ports interface {
 	// Life is of all that the scheduler starts. It is not to be asked for before the runner is started.
 	Life() context.Context
