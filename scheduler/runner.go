@@ -23,8 +23,9 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
-// runner takes part in one job for this process. It is an actor: everything below box is touched
-// only by messages of the mailbox and by decide, which follows every batch of them.
+// runner takes part in one job for this process. It is an actor: everything below box is touched only by messages of the
+// mailbox and by decide, which follows every batch of them. Others may read only what says so, and may wait for the events
+// of the departure and ask the failures, which are safe for that.
 //
 // decide looks at the state of the job's tree, at what runs here and at what is due, and commits
 // what must happen next. It never sleeps and never waits for an event: what it cannot do yet, it
@@ -41,7 +42,7 @@ type runner struct {
 	settled  actor.Event            // the instance was registered for the first time, or the scheduler has the job no more
 	opened   actor.Event            // the view is open
 	life     context.Context        // once started
-	view     *registry.View         // once started
+	view     *registry.View         // once started; the runner replaces it under the scheduler's mu, and others read it under that
 	next     *registry.View         // that is open and not taken up yet; guarded by the scheduler's mu
 	outside  func(path string) bool // what the view leaves out of others' items; nil = nothing. Guarded likewise
 	box      actor.Mailbox
