@@ -48,7 +48,7 @@ func (r *Rounds) dropFormerLife(v room.View, step registry.Step) {
 		r.rouseAll()
 		r.missed.BeginLife()
 		for _, it := range r.items {
-			it.Due = policy.Due{}
+			it.Due = it.Due.DropOtherTimes()
 		}
 	}
 }
