@@ -21,8 +21,8 @@ var (
 	ErrInvalidOption = option.ErrInvalid
 	// ErrDeclared: a job of this name was already added to this scheduler.
 	ErrDeclared = errors.New("job is already declared")
-	// ErrUnknownJob: no job of this name was added to this scheduler.
-	ErrUnknownJob = errors.New("job is not declared")
+	// ErrUnknownJob: the scheduler does not have the job: it was never added, it was left, or the scheduler does not run.
+	ErrUnknownJob = errors.New("the scheduler does not run this job")
 	// ErrClassConflict: the registry holds a job of the same name with another class.
 	ErrClassConflict = errors.New("job belongs to another class")
 	// ErrConfigConflict: the registry holds another configuration of the job; see [RefuseConflict].
