@@ -3,6 +3,7 @@ package scheduler
 import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/handover"
 )
 
 // departure is how a runner leaves its job: why, how far it has come, and what may stay behind. Its events may be
@@ -20,16 +21,16 @@ type departure struct {
 // farewell is what there is to remember of a departure that is under way. It is apart from it because there may be
 // thousands of jobs, and most are not being left.
 type farewell struct {
-	whenLeft func()       // is called when nothing of the job runs any more, because this job alone is left
-	turn     handoverTurn // to hand over
-	heard    bool         // that it is the job's turn
-	parts    int          // in which notes are still made, before all that are left are made together; -1 = not known yet
+	whenLeft func()         // is called when nothing of the job runs any more, because this job alone is left
+	turn     handover.Turn  // to hand over
+	heard    bool           // that it is the job's turn
+	parts    handover.Parts // in which notes are made
 }
 
 // bid returns the farewell, from now on.
 func (d *departure) bid() *farewell {
 	if d.farewell == nil {
-		d.farewell = &farewell{parts: -1}
+		d.farewell = &farewell{}
 	}
 	return d.farewell
 }
@@ -43,7 +44,7 @@ func (d *departure) whenLeft() func() {
 }
 
 // turn returns the turn to hand over; nil before the job is left.
-func (d *departure) turn() *handoverTurn {
+func (d *departure) turn() *handover.Turn {
 	if d.farewell == nil {
 		return nil
 	}
@@ -92,36 +93,3 @@ func (d *departure) isGone() bool { return d.gone.Has() }
 
 // over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
 func (d *departure) over() { d.gone.Happen() }
-
-// partOf returns how many of so many notes are to be made now, if a part has such a size. Until the job is left its items may
-// miss more fires, and so have to be noted once more: there are as many parts as the notes need that there are at first, and
-// what comes meanwhile is made together, so that a leave comes to its end.
-func (f *farewell) partOf(notes, size int) int {
-	if f.parts < 0 {
-		f.parts = notes / (firstHandedOver / 2)
-		if f.parts > 0 && size == probe {
-			f.parts++
-		}
-	}
-	if f.parts == 0 {
-		return notes
-	}
-	return min(notes, size)
-}
-
-// fitting returns how many notes of a part are made if there is room for so many. Those that are made together are not cut: while
-// a job waits for its turn more fires may come, and its leave would never come to its end.
-func (f *farewell) fitting(notes, room int) int {
-	if f.parts == 0 {
-		return notes
-	}
-	return min(notes, max(1, room))
-}
-
-// parted notes that a part was committed. If nothing of it was done, the others are not held up by it again.
-func (f *farewell) parted(done bool) {
-	f.parts--
-	if !done || f.parts < 0 {
-		f.parts = 0
-	}
-}

@@ -93,7 +93,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 	for _, r := range runners {
 		if !r.departure.isDrained() {
 			a.Ask(r.name, func(answer func(items []int, waits bool)) {
-				r.box.PostElse(func() { answer(r.inCode(), s.handovers.waitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) }, func() { answer(nil, false) })
+				r.box.PostElse(func() { answer(r.inCode(), s.handovers.WaitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) }, func() { answer(nil, false) })
 			})
 		}
 	}

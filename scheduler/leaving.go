@@ -14,10 +14,10 @@ import (
 // shows that it runs, the instance stays until then, see [runner.mustStay].
 func (r *runner) leave() {
 	f := r.departure.bid()
-	if f.turn.wake == nil {
-		f.turn.wake = func() { r.box.Post(func() { f.heard = true }) }
+	if f.turn.Wake == nil {
+		f.turn.Wake = func() { r.box.Post(func() { f.heard = true }) }
 	}
-	if r.attached != nil && r.applied >= r.needed && !r.s.handovers.waitsFor(&f.turn) {
+	if r.attached != nil && r.applied >= r.needed && !r.s.handovers.WaitsFor(&f.turn) {
 		r.handOver(f)
 	}
 	r.closeDrained()
@@ -28,21 +28,21 @@ func (r *runner) leave() {
 // between.
 func (r *runner) handOver(f *farewell) {
 	notes, over := r.rounds.Note(r.look(), r.departure.left)
-	part := notes[:f.partOf(len(notes), r.s.handovers.part())]
+	part := notes[:f.parts.Of(len(notes), r.s.handovers.Part())]
 	leave, stays := r.proposeLeave()
 	if size := len(part) + len(leave); size > 0 {
-		granted := r.s.handovers.take(&f.turn, size)
+		granted := r.s.handovers.Take(&f.turn, size)
 		if granted == 0 {
 			return
 		}
-		part = part[:f.fitting(len(part), granted-len(leave))]
+		part = part[:f.parts.Fitting(len(part), granted-len(leave))]
 	}
-	defer r.s.handovers.giveBack(&f.turn)
+	defer r.s.handovers.GiveBack(&f.turn)
 	before := r.rounds.ToNote()
 	r.handIn(part)
 	left := r.rounds.ToNote()
 	if len(part) < len(notes) {
-		f.parted(left < before)
+		f.parts.Made(left < before)
 		r.rounds.NoteAgain()
 		r.box.Post(func() {})
 		return
@@ -90,7 +90,7 @@ func (r *runner) handIn(batch room.Batch) {
 	}
 	began, under := time.Now(), r.attached.Ctx
 	if r.commit(batch); under.Err() == nil { // else it may have got no answer
-		r.s.handovers.answered(len(batch), time.Since(began))
+		r.s.handovers.Answered(len(batch), time.Since(began))
 	}
 }
 

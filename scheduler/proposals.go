@@ -48,7 +48,7 @@ func (c committing) Tell(level slog.Level, message string, err error, attrs ...a
 
 // together commits what may travel with what other jobs commit.
 func (r *runner) together(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-	return r.s.together.commit(ctx, r.name, txn)
+	return r.s.together.Commit(ctx, r.name, txn)
 }
 
 // refused deals with a transaction that was not done: after a conflict the decision is made again

@@ -21,7 +21,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.box.Close()
 		r.dismissed = true
 		r.rounds.Withdraw()
-		s.handovers.withdraw(r.departure.turn())
+		s.handovers.Withdraw(r.departure.turn())
 		s.timetable.Set(r.entry, nil)
 		r.alarm.Stop()
 		r.configuration.Stop()

@@ -121,7 +121,7 @@ func (a acting) After() {
 	a.r.rounds.ReturnTurns()
 	if f := a.r.departure.farewell; f != nil && f.heard {
 		f.heard = false
-		a.r.s.handovers.giveBack(&f.turn) // if it could not be used
+		a.r.s.handovers.GiveBack(&f.turn) // if it could not be used
 	}
 }
 

@@ -15,11 +15,13 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/handover"
 	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/notify"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
+	"github.com/elasticron/elasticron/scheduler/internal/together"
 )
 
 // startLimit bounds how many jobs register at the same time.
@@ -34,9 +36,9 @@ type Scheduler struct {
 	log     *slog.Logger
 	repeats *repeats.Log
 	// together commits for all jobs what many come to at the same time.
-	together togetherness
+	together together.Together
 	// handovers bounds how much jobs that are left have to tell the registry at a time.
-	handovers handovers
+	handovers handover.Handovers
 	runs      *repeats.Log // of the lines of ofRuns
 	// observer stands for all.
 	observer *observers
@@ -98,7 +100,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	}
 	log := o.logger.With(logInstance, o.instance)
 	s.process = room.Process{Instance: o.instance, Clock: &s.clock}
-	s.together.registry = reg
+	s.together.Registry = reg
 	s.repeats = repeats.New(log, repeats.Every)
 	s.log, s.runs = countRuns(log)
 	s.observer = hearers(s)

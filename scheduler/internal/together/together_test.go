@@ -1,4 +1,4 @@
-package scheduler
+package together
 
 import (
 	"context"
@@ -67,7 +67,7 @@ func TestWhatTravelsTogetherIsSentOnce(t *testing.T) {
 		}), 1, 3*mostTogether).Draw(rt, "arrivals")
 		synctest.Test(t, func(t *testing.T) {
 			var sent sentTogether
-			together := togetherness{registry: &sent}
+			together := Together{Registry: &sent}
 			var contexts [2]context.Context
 			for i := range contexts {
 				var cancel context.CancelFunc
@@ -79,17 +79,17 @@ func TestWhatTravelsTogetherIsSentOnce(t *testing.T) {
 				time.Sleep(time.Duration(a.pause) * time.Millisecond)
 				all.Go(func() {
 					began := time.Now()
-					revision, err := together.commit(contexts[a.under], fmt.Sprint(a.job), numbered(n, a.size))
+					revision, err := together.Commit(contexts[a.under], fmt.Sprint(a.job), numbered(n, a.size))
 					assert.NoError(rt, err)
 					assert.Equal(rt, registry.Revision(n), revision)
-					assert.LessOrEqual(rt, time.Since(began), togetherWithin)
+					assert.LessOrEqual(rt, time.Since(began), within)
 				})
 			}
 			all.Wait()
 			seen := make(map[int]bool)
 			for i, request := range sent.requests {
 				assert.LessOrEqual(rt, len(request), mostTogether)
-				assert.Less(rt, sent.sizes[i], mostOfThem, "full before the last one came")
+				assert.Less(rt, sent.sizes[i], mostParts, "full before the last one came")
 				for _, n := range request {
 					assert.False(rt, seen[n], "sent twice")
 					seen[n] = true
@@ -114,25 +114,25 @@ func TestWhenSomethingWaitsForOthers(t *testing.T) {
 	}{
 		"one":                         {jobs: "a", size: 1, requests: 1},
 		"one job, again and again":    {jobs: "aaaa", size: 1, requests: 4},
-		"two jobs":                    {jobs: "ab", size: 1, requests: 2, took: togetherWithin},
-		"many jobs":                   {jobs: "abcdefgh", size: 1, requests: 2, took: togetherWithin},
-		"large transactions":          {jobs: "abc", size: mostOfThem / 2, requests: 2},
-		"very large transactions":     {jobs: "abc", size: mostOfThem, requests: 3},
+		"two jobs":                    {jobs: "ab", size: 1, requests: 2, took: within},
+		"many jobs":                   {jobs: "abcdefgh", size: 1, requests: 2, took: within},
+		"large transactions":          {jobs: "abc", size: mostParts / 2, requests: 2},
+		"very large transactions":     {jobs: "abc", size: mostParts, requests: 3},
 		"the session ends meanwhile":  {jobs: "abc", size: 1, cancel: true, requests: 2},
-		"one of another job, then on": {jobs: "abb", size: 1, requests: 2, took: togetherWithin},
+		"one of another job, then on": {jobs: "abb", size: 1, requests: 2, took: within},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var sent sentTogether
-				together := togetherness{registry: &sent}
+				together := Together{Registry: &sent}
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				began := time.Now()
 				var all sync.WaitGroup
 				for n, job := range c.jobs {
 					all.Go(func() {
-						_, err := together.commit(ctx, string(job), numbered(n, c.size))
+						_, err := together.Commit(ctx, string(job), numbered(n, c.size))
 						if c.cancel && n > 0 {
 							assert.ErrorIs(t, err, context.Canceled)
 						} else {

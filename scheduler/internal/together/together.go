@@ -1,4 +1,5 @@
-package scheduler
+// Package together sends in one request what many jobs of a process commit at the same time.
+package together
 
 import (
 	"context"
@@ -9,19 +10,19 @@ import (
 )
 
 const (
-	// togetherWithin is how long a transaction waits for those of other jobs, if one of these came just before.
-	togetherWithin = 5 * time.Millisecond
-	// mostTogether is how many transactions one request may have. A request with mostOfThem conditions and writes takes no
+	// within is how long a transaction waits for those of other jobs, if one of these came just before.
+	within = 5 * time.Millisecond
+	// mostTogether is how many transactions one request may have. A request with mostParts conditions and writes takes no
 	// more transactions either: each of them waits for the outcomes of all.
 	mostTogether = 100
-	mostOfThem   = 1000
+	mostParts    = 1000
 )
 
-// togetherness sends joins, elections and reshardings of many jobs in one request. They come at the same time when a
+// Together sends joins, elections and reshardings of many jobs in one request. They come at the same time when a
 // process starts, and where the leader of many jobs sees a process start or go. A registry gathers what comes while
 // requests are under way, but a fast one answers before more has come. What comes alone is sent at once.
-type togetherness struct {
-	registry registry.Committer
+type Together struct {
+	Registry registry.Committer
 
 	mu    sync.Mutex
 	last  string // the job that came last
@@ -39,11 +40,11 @@ type companions struct {
 	outcomes []registry.Outcome
 }
 
-// commit commits a transaction of a job, as [registry.Committer] explains. It is safe for concurrent use.
-func (t *togetherness) commit(ctx context.Context, job string, txn registry.Txn) (registry.Revision, error) {
+// Commit commits a transaction of a job, as [registry.Committer] explains. It is safe for concurrent use.
+func (t *Together) Commit(ctx context.Context, job string, txn registry.Txn) (registry.Revision, error) {
 	b, at := t.enter(ctx, job, txn)
 	if b == nil {
-		return t.registry.Commit(ctx, txn)
+		return t.Registry.Commit(ctx, txn)
 	}
 	if at == 0 {
 		t.send(b)
@@ -53,22 +54,22 @@ func (t *togetherness) commit(ctx context.Context, job string, txn registry.Txn)
 }
 
 // enter returns with which companions a transaction travels, and at which place among them; nil if it travels alone.
-func (t *togetherness) enter(ctx context.Context, job string, txn registry.Txn) (b *companions, at int) {
+func (t *Together) enter(ctx context.Context, job string, txn registry.Txn) (b *companions, at int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	crowded := job != t.last && time.Since(t.came) < togetherWithin && !t.came.IsZero()
+	crowded := job != t.last && time.Since(t.came) < within && !t.came.IsZero()
 	t.last, t.came = job, time.Now()
 	size := len(txn.If) + len(txn.Then)
 	switch b = t.batch; {
 	case b != nil && b.ctx == ctx:
 		b.txns = append(b.txns, txn)
 		b.size += size
-		if len(b.txns) == mostTogether || b.size >= mostOfThem {
+		if len(b.txns) == mostTogether || b.size >= mostParts {
 			t.batch = nil
 			close(b.full)
 		}
 		return b, len(b.txns) - 1
-	case b != nil || !crowded || size >= mostOfThem:
+	case b != nil || !crowded || size >= mostParts:
 		return nil, 0
 	}
 	t.batch = &companions{
@@ -78,8 +79,8 @@ func (t *togetherness) enter(ctx context.Context, job string, txn registry.Txn) 
 }
 
 // send waits for companions and commits all.
-func (t *togetherness) send(b *companions) {
-	timer := time.NewTimer(togetherWithin)
+func (t *Together) send(b *companions) {
+	timer := time.NewTimer(within)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -92,5 +93,5 @@ func (t *togetherness) send(b *companions) {
 	}
 	t.mu.Unlock()
 	defer close(b.answered)
-	b.outcomes = t.registry.CommitAll(b.ctx, b.txns)
+	b.outcomes = t.Registry.CommitAll(b.ctx, b.txns)
 }
