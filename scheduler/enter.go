@@ -3,6 +3,9 @@ package scheduler
 import (
 	"context"
 	"fmt"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // enter puts the runner on the list, and starts it if Run is under way. Both are one step under the
@@ -47,6 +50,33 @@ func (s *Scheduler) startNow(ctx, life context.Context, r *runner, started chan<
 			r.log.ErrorContext(life, "job was declared and cannot be started", logError, err)
 		}
 	}
+}
+
+// start opens the runner's view of the job's tree; what it shows is the first message.
+func (s *Scheduler) start(life context.Context, r *runner) error {
+	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
+	switch {
+	case err != nil && life.Err() != nil:
+		return ErrStopped
+	case err != nil:
+		return err
+	}
+	s.mu.Lock()
+	if life.Err() != nil { // nobody would close it any more
+		s.mu.Unlock()
+		view.Close()
+		return ErrStopped
+	}
+	r.life, r.view = life, view
+	attached := s.attached
+	r.box.Post(func() { // in order with those of tell
+		r.started = true
+		r.attach(attached)
+	})
+	r.opened.Happen() // after that: who waits for it has the runner leave
+	s.mu.Unlock()
+	r.follows(view, registry.Snapshot{}, func() {}) //nolint:contextcheck // what the view shows is for as long as Run
+	return nil
 }
 
 // enterData puts the runner of a job that nobody is declaring on the list, and returns Run's life.

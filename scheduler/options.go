@@ -98,6 +98,31 @@ func WithObserver(observer Observer) Option {
 	}
 }
 
+// WithJavaPeers tells that Java instances of Elastic-Job-Lite 2.1.5 take part in the jobs of this
+// scheduler, over the same ZooKeeper. Every process of such a cluster that uses this library must set
+// it, while there are Java instances and no longer. The default is that there are none.
+//
+// With it the scheduler does what Java instances expect of each other, and refuses to declare jobs that
+// they could not read or run. The guarantees on single execution then hold among the instances of this
+// library, and between all while one of them leads; docs/java.md says what that means.
+func WithJavaPeers() Option {
+	return func(o *options) error {
+		o.java = true
+		return nil
+	}
+}
+
+// WithElasticJob3Peers tells that Java instances of ElasticJob 3.0.x take part in the jobs of this scheduler, over the
+// same ZooKeeper. It is [WithJavaPeers] for these, and not to be used with it: nodes are read and written as ElasticJob
+// 3.x writes them, so one job is never shared by both kinds, nor by processes with different options. Settings that
+// ElasticJob 3.x does not have are refused. It is tested with 3.0.4; docs/java.md says what works.
+func WithElasticJob3Peers() Option {
+	return func(o *options) error {
+		o.java3 = true
+		return nil
+	}
+}
+
 // WithStrategies sets the sharding strategies by name that this process knows. The default is
 // [sharding.Default]. A process does not lead a job whose strategy it does not know.
 //

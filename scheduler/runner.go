@@ -139,33 +139,6 @@ func (a acting) Do(t fires.Tick, kept bool) (decide bool) {
 	return a.r.rounds.Tick(a.r.look(), t, kept)
 }
 
-// start opens the runner's view of the job's tree; what it shows is the first message.
-func (s *Scheduler) start(life context.Context, r *runner) error {
-	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
-	switch {
-	case err != nil && life.Err() != nil:
-		return ErrStopped
-	case err != nil:
-		return err
-	}
-	s.mu.Lock()
-	if life.Err() != nil { // nobody would close it any more
-		s.mu.Unlock()
-		view.Close()
-		return ErrStopped
-	}
-	r.life, r.view = life, view
-	attached := s.attached
-	r.box.Post(func() { // in order with those of tell
-		r.started = true
-		r.attach(attached)
-	})
-	r.opened.Happen() // after that: who waits for it has the runner leave
-	s.mu.Unlock()
-	r.follows(view, registry.Snapshot{}, func() {}) //nolint:contextcheck // what the view shows is for as long as Run
-	return nil
-}
-
 // apply brings the state up to a step of the view.
 func (r *runner) apply(step registry.Step) {
 	r.snapshot = step.Snapshot
