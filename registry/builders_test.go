@@ -90,7 +90,7 @@ var builders = map[string]builder{
 	"scheduler/internal/missed/notes.go note": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
 	"scheduler/internal/membership/leave.go LeaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
-	"scheduler/internal/membership/leave.go HandOver":      {"hand over", []string{endsItself}, "updates the instance that it compares"},
+	"scheduler/internal/membership/leave.go AnnounceLeave": {"hand over", []string{endsItself}, "updates the instance that it compares"},
 	"scheduler/internal/membership/leave.go leaves":        {"leave", []string{endsItself}, "adds to one that deletes the instance whose creation or revision it compares"},
 	"scheduler/internal/membership/leave.go leaveForClock": {"leave because of the clock", []string{endsItself}, "LeaveTxn with a condition more"},
 	"scheduler/internal/membership/leave.go Resign":        {"resign before leaving", []string{endsItself}, "deletes the leader whose creation it compares"},

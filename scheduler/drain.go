@@ -112,8 +112,8 @@ func (r *runner) inCode() []int {
 	return items
 }
 
-// handOver tells the runners to leave their jobs, and returns the runners.
-func (s *Scheduler) handOver() []*runner {
+// leaveAll tells the runners to leave their jobs, and returns the runners.
+func (s *Scheduler) leaveAll() []*runner {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	runners := s.list()

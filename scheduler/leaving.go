@@ -97,7 +97,7 @@ func (r *runner) handIn(batch room.Batch) {
 // proposeLeave proposes to leave, or to hand over all else if the instance stays; nothing if that was done.
 func (r *runner) proposeLeave() (batch room.Batch, stays bool) {
 	if r.mustStay() && !r.rounds.Executions().Abandoned() {
-		return append(r.membership.RemoveFormer(r.look()), r.membership.HandOver(r.look())...), true
+		return append(r.membership.RemoveFormer(r.look()), r.membership.AnnounceLeave(r.look())...), true
 	}
 	return r.membership.Leave(r.look(), r.marks()), false
 }

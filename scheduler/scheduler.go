@@ -166,7 +166,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		s.curfew.Hasten()
 		defer s.curfew.Start(0, func() {})()
 	} else {
-		stopped = s.handOver()
+		stopped = s.leaveAll()
 		over, given := s.windDown(stopped) //nolint:contextcheck // what winds down has a time of its own
 		defer over()
 		abandoned = given

@@ -261,7 +261,7 @@ func TestAMemberLeavesAJobThatIsElsewhere(t *testing.T) {
 	m := new(world).room(t, false, peers.None{})
 	txn := m.LeaveTxn(v, nil)
 	require.Equal(t, []registry.Write{registry.Delete(me.Path), registry.Delete(lead.Path)}, txn.Then)
-	stays := m.HandOver(v)
+	stays := m.AnnounceLeave(v)
 	require.Len(t, stays, 1)
 	require.Equal(t, []registry.Write{registry.Delete(lead.Path)}, stays[0].Txn.Then)
 }
@@ -310,7 +310,7 @@ func TestAMemberHandsOver(t *testing.T) {
 		"it is not there":               {[]registry.Node{foreign}, nil},
 		"under another session":         {[]registry.Node{instance("me", formerSession), foreign}, nil},
 	} {
-		batch := m.HandOver(seeing(t, test.tree...))
+		batch := m.AnnounceLeave(seeing(t, test.tree...))
 		require.Equal(t, test.want == nil, batch == nil, name)
 		if batch == nil {
 			continue
@@ -326,7 +326,7 @@ func TestAMemberHandsOver(t *testing.T) {
 	v := seeing(t, me, lead)
 	config := registry.Node{Path: v.Tree.Config(), Value: "jobName: orders\n", Created: 1, Revision: 1}
 	v.State = jobtree.ElasticJob3StateOf("orders", registry.NewSnapshot(9, []registry.Node{me, lead, config}))
-	for _, w := range m.HandOver(v)[0].Txn.Then {
+	for _, w := range m.AnnounceLeave(v)[0].Txn.Then {
 		require.NotEqual(t, me.Path, w.Path, "there the node says something else")
 	}
 }

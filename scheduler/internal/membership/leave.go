@@ -85,11 +85,11 @@ func (m *Membership) Leave(v room.View, marks []registry.Condition) room.Batch {
 	return room.Batch{{Step: "leave", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.NoteLeft(v.Clock.Now()) }}}
 }
 
-// HandOver proposes to hand over all that others may have of an instance that leaves and must stay registered for as
+// AnnounceLeave proposes to hand over all that others may have of an instance that leaves and must stay registered for as
 // long as something runs there: its items, by asking for a resharding, in which one that leaves gets none, and the
 // leadership. Of a job that was removed or has moved to another registry, and beside ElasticJob 3.x, whose layout has no word
 // for the former, it is the leadership alone. It proposes nothing if that was done.
-func (m *Membership) HandOver(v room.View) room.Batch {
+func (m *Membership) AnnounceLeave(v room.View) room.Batch {
 	mine := v.State.Instance(v.Instance)
 	switch {
 	case !v.Registered(), !v.State.Config.Exists(), v.State.Elsewhere(), v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node

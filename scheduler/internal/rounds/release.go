@@ -1,9 +1,6 @@
 package rounds
 
 import (
-	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -19,60 +16,6 @@ func (r *Rounds) release(v room.View, n int) {
 	r.missed.Release(v, n, &it.Item)
 	if it.running == nil {
 		r.part(v, it)
-	}
-}
-
-// dropSurplus drops what is due of items that the job has no more, with each step that takes some away: the next one may
-// give them back, as new items, and what came before that is not theirs. Their records, which say what ran, are gone.
-func (r *Rounds) dropSurplus(v room.View) {
-	if !v.Usable {
-		return
-	}
-	total := missed.Total(v, r.ports.Others())
-	for n, it := range r.items {
-		if n >= total {
-			r.rouse(it)
-			it.Due = it.Due.DropSurplus()
-		}
-	}
-}
-
-// dropFormerLife drops all that is due, and what was ticked, if one step of the view stands for the removal of the job and
-// for another one that took its name: this process was away.
-func (r *Rounds) dropFormerLife(v room.View, step registry.Step) {
-	path := v.Tree.Config()
-	for _, c := range step.Changes {
-		if c.Path() != path || !c.Old.Exists() || !c.New.Exists() || c.Old.Created == c.New.Created {
-			continue
-		}
-		r.rouseAll()
-		r.missed.BeginLife()
-		for _, it := range r.items {
-			it.Due = it.Due.DropOtherTimes()
-		}
-	}
-}
-
-// dropFormerLives drops what is due of items that the job did not have for a while, if one step of the view stands for
-// all of that: this process was away. What has no record now has not run since it came back. Java makes the nodes of all
-// items anew whenever it reshards.
-func (r *Rounds) dropFormerLives(v room.View, step registry.Step) {
-	if r.ports.Others().Unsteady {
-		return
-	}
-	for _, c := range step.Changes {
-		if !c.Old.Exists() || !c.New.Exists() || c.Old.Created == c.New.Created {
-			continue
-		}
-		name, ok := jobtree.Parse(c.Path())
-		if !ok || name.Job != v.Job() || name.Kind != jobtree.KindItemInstance || step.Snapshot.Get(v.Tree.ItemRecord(name.Item)).Exists() {
-			continue
-		}
-		r.missed.Renew(name.Item)
-		if it := r.items[name.Item]; it != nil {
-			r.rouse(it)
-			it.Due = it.Due.DropSurplus()
-		}
 	}
 }
 
