@@ -135,8 +135,8 @@ func (r *runner) regainSight(view *registry.View) {
 		}
 		r.widened()
 	})
-	r.rounds.Consider(nil, true)
-	r.mending.Unexplained(nil, true)
+	r.rounds.LookAgainAtAll()
+	r.mending.LookAgainAtAll()
 	r.await(r.needed)
 }
 

@@ -44,7 +44,7 @@ func (r *runner) handOver(f *farewell) {
 	if len(part) < len(notes) {
 		f.parts.Made(left < before)
 		r.rounds.NoteAgain()
-		r.box.Post(func() {})
+		r.decideAgain()
 		return
 	}
 	told := over || left == 0 || r.rounds.TryNoting()

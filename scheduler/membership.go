@@ -32,7 +32,7 @@ func (p membershipPorts) Get(ctx context.Context, path string) (registry.Node, e
 func (p membershipPorts) ComesBack() {
 	r := p.runner()
 	r.rounds.Stale()
-	r.rounds.Consider(nil, true)
+	r.rounds.LookAgainAtAll()
 	r.leadership.LookAgain()
 }
 

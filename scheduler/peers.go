@@ -41,7 +41,7 @@ func dialectOf(o *options, reg registry.Registry) (peers.Dialect, error) {
 
 // newPeers makes what is known of the others in the job.
 func (r *runner) newPeers(p ports) peers.Peers {
-	return r.s.dialect.New(peers.Ports{Ports: p, Consider: func(items []int, all bool) { r.rounds.Consider(items, all) }, Strategy: func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) }})
+	return r.s.dialect.New(peers.Ports{Ports: p, LookAgain: func(items ...int) { r.rounds.LookAgain(items...) }, Strategy: func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) }})
 }
 
 // heedPeers does what only others make necessary.

@@ -21,6 +21,9 @@ func (p ports) Life() context.Context { return p.runner().life }
 // Post implements [room.Ports].
 func (p ports) Post(message func()) bool { return p.runner().box.Post(message) }
 
+// DecideAgain implements [room.Ports].
+func (p ports) DecideAgain() { p.runner().decideAgain() }
+
 // Work implements [room.Ports].
 func (p ports) Work(do func()) { p.runner().s.work.Go(do) }
 

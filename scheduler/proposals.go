@@ -78,8 +78,8 @@ func (r *runner) refused(what string, err error) {
 // lookAgain marks everything to be looked at once more: what was refused had already been ticked off.
 func (r *runner) lookAgain() {
 	r.leadership.LookAgain()
-	r.lost.Note(nil, true)
-	r.mending.Unexplained(nil, true)
-	r.rounds.Consider(nil, true)
-	r.peers.LookAgain()
+	r.lost.LookAgainAtAll()
+	r.mending.LookAgainAtAll()
+	r.rounds.LookAgainAtAll()
+	r.peers.LookAgainAtAll()
 }

@@ -40,8 +40,8 @@ func (r *runner) endRefused(e *executions.Execution, why error) {
 	if !e.Undo {
 		r.mending.EndRefused(e.Item, e.Token)
 	}
-	r.lost.Note([]int{e.Item}, false)
-	r.mending.Unexplained([]int{e.Item}, false) // its mark may be back, if its session was taken up again
+	r.lost.LookAgain(e.Item)
+	r.mending.LookAgain(e.Item) // its mark may be back, if its session was taken up again
 	if !errors.Is(why, registry.ErrConflict) {
 		r.departure.unsettle(e.Under.Session) // whose mark stays
 	}

@@ -101,7 +101,7 @@ func (p roundsPorts) InLatch(latch string, under *room.Attachment, txn registry.
 // ClaimOver implements [rounds.Ports].
 func (p roundsPorts) ClaimOver(item int, err error) {
 	r := p.runner()
-	r.mending.Unexplained([]int{item}, false)
+	r.mending.LookAgain(item)
 	if err != nil && r.attached != nil {
 		r.refused("claim", err)
 	}

@@ -170,8 +170,8 @@ func (r *runner) apply(step registry.Step) {
 func (r *runner) attach(a *room.Attachment) {
 	if a != r.attached {
 		r.leadership.LookAgain()
-		r.lost.Note(nil, true)
-		r.rounds.Consider(nil, true)
+		r.lost.LookAgainAtAll()
+		r.rounds.LookAgainAtAll()
 		r.mending.NewSession()
 		r.scope.moved, r.scope.stale = time.Now(), true
 	}
@@ -246,6 +246,9 @@ func (r *runner) decide() {
 	}
 }
 
+// decideAgain has another decision follow the present one, as nothing that comes may tell of what this one has brought.
+func (r *runner) decideAgain() { r.box.Post(func() {}) }
+
 // committed notes that this runner changed the tree: the next decision needs to see that.
 func (r *runner) committed(revision registry.Revision) {
 	r.needed = max(r.needed, revision)
@@ -265,7 +268,7 @@ func (r *runner) overtaken(conflict *registry.ConflictError) {
 			return
 		}
 		r.futile = r.applied
-		r.box.Post(func() {})
+		r.decideAgain()
 		return
 	}
 	r.needed = max(r.needed, revision)

@@ -19,7 +19,7 @@ func (r *runner) heedShutdown() {
 func (r *runner) shutDownHere() {
 	r.log.WarnContext(r.life, "shut down by an operator: the job stops here until the process starts anew")
 	r.departure.shut()
-	r.box.Post(func() {}) // to leave
+	r.decideAgain() // to leave
 }
 
 // atRest notes that a job that was shut down here has come to rest.

@@ -42,7 +42,7 @@ func (s *Scheduler) watchClock() {
 	for _, r := range s.runners {
 		r.box.Post(func() {
 			if late { // until now items were looked at without
-				r.rounds.Consider(nil, true)
+				r.rounds.LookAgainAtAll()
 			}
 		})
 	}

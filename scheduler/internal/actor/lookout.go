@@ -11,9 +11,17 @@ type Lookout struct {
 	items []int
 }
 
-// Note adds items, or all there are.
+// Note adds items and, if all is true, all there are: what a step of a view has touched.
 func (l *Lookout) Note(items []int, all bool) {
+	l.Add(items...)
 	l.all = l.all || all
+}
+
+// AddAll adds all items that there are.
+func (l *Lookout) AddAll() { l.all = true }
+
+// Add adds items.
+func (l *Lookout) Add(items ...int) {
 	if len(l.items)+len(items) > cap(l.items) {
 		l.tidy() // so that what is noted again and again takes no more room
 	}

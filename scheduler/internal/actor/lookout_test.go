@@ -14,12 +14,12 @@ func TestALookout(t *testing.T) {
 	}{
 		"nothing":               {func(*Lookout) {}, nil},
 		"no items":              {func(l *Lookout) { l.Note(nil, false) }, nil},
-		"some":                  {func(l *Lookout) { l.Note([]int{3, 1}, false) }, []int{1, 3}},
-		"some, and others":      {func(l *Lookout) { l.Note([]int{3}, false); l.Note([]int{1, 3}, false) }, []int{1, 3}},
-		"some that are surplus": {func(l *Lookout) { l.Note([]int{9}, false) }, []int{9}},
-		"all":                   {func(l *Lookout) { l.Note(nil, true) }, []int{0, 1, 2, 3}},
-		"all, and some":         {func(l *Lookout) { l.Note(nil, true); l.Note([]int{2}, false) }, []int{0, 1, 2, 3}},
-		"some, and all":         {func(l *Lookout) { l.Note([]int{2}, false); l.Note(nil, true) }, []int{0, 1, 2, 3}},
+		"some":                  {func(l *Lookout) { l.Add(3, 1) }, []int{1, 3}},
+		"some, and others":      {func(l *Lookout) { l.Add(3); l.Add(1, 3) }, []int{1, 3}},
+		"some that are surplus": {func(l *Lookout) { l.Add(9) }, []int{9}},
+		"all":                   {func(l *Lookout) { l.AddAll() }, []int{0, 1, 2, 3}},
+		"all, and some":         {func(l *Lookout) { l.AddAll(); l.Add(2) }, []int{0, 1, 2, 3}},
+		"some, and all":         {func(l *Lookout) { l.Add(2); l.AddAll() }, []int{0, 1, 2, 3}},
 		"some and all in one":   {func(l *Lookout) { l.Note([]int{2}, true) }, []int{0, 1, 2, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestALookoutIsNotedWhileItIsTaken(t *testing.T) {
 		l.Note([]int{0, 1}, all)
 		var looked []int
 		for _, n := range l.Take(2) {
-			l.Note([]int{n + 10}, false)
+			l.Add(n + 10)
 			looked = append(looked, n)
 		}
 		require.Equal(t, []int{0, 1}, looked)
@@ -55,11 +55,11 @@ func TestALookoutDoesNotGrow(t *testing.T) {
 	t.Parallel()
 	var l Lookout
 	for range 10_000 {
-		l.Note([]int{2, 0, 1}, false)
+		l.Add(2, 0, 1)
 	}
 	require.LessOrEqual(t, cap(l.items), 16)
 	require.Equal(t, []int{0, 1, 2}, l.Take(5))
-	l.Note(nil, true)
+	l.AddAll()
 	require.Equal(t, []int{0, 1, 2, 3, 4}, l.Take(5))
 	require.Empty(t, l.Take(5))
 }
@@ -69,7 +69,7 @@ func TestALookoutHoldsEachItemOnce(t *testing.T) {
 	t.Parallel()
 	var l Lookout
 	for range 10_000 {
-		l.Note([]int{2, 0, 1}, false)
+		l.Add(2, 0, 1)
 	}
 	require.LessOrEqual(t, cap(l.items), 32)
 	require.Equal(t, []int{0, 1, 2}, l.Take(3))

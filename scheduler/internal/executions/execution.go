@@ -57,7 +57,7 @@ type Execution struct {
 
 // New makes the execution of an item, with what its code is offered while it runs.
 func (x *Executions) New(v room.View, e *Execution, node jobtree.Item) *Execution {
-	x.unheld.Note([]int{e.Item}, false) // the view may have shown already that its mark was deleted
+	x.unheld.Add(e.Item) // the view may have shown already that its mark was deleted
 	e.progress = x.newProgress(v.Tree, e.Item, e.Under, e.Token, node)
 	return e
 }

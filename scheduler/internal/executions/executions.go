@@ -120,11 +120,11 @@ func (x *Executions) Observe(t jobtree.Touched) {
 // starts.
 func (x *Executions) Bound(most int) {
 	x.maxRunning = most
-	x.yields.noted.Note(nil, true)
+	x.yields.noted.AddAll()
 }
 
 // Pause has what must not run any more looked for, as nothing may begin.
-func (x *Executions) Pause() { x.yields.noted.Note(nil, true) }
+func (x *Executions) Pause() { x.yields.noted.AddAll() }
 
 // Listening tells whether listeners are still told of rounds that are over.
 func (x *Executions) Listening() bool { return x.listening > 0 }

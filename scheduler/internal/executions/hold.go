@@ -47,7 +47,7 @@ func (x *Executions) Hold(v room.View) (batch room.Batch) {
 				x.ports.Tell(slog.LevelWarn, "the job's tree was deleted while the item runs: nobody else begins it before it has ended", nil,
 					room.KeyItem, e.Item, room.KeyToken, e.Context.Token)
 			},
-			Refused: func(error) bool { x.unheld.Note([]int{e.Item}, false); return false },
+			Refused: func(error) bool { x.unheld.Add(e.Item); return false },
 		})
 	}
 	return batch

@@ -83,7 +83,7 @@ func (x *Executions) lookInto(v room.View, e *Execution, o registry.Outcome) boo
 	if conflict := (*registry.ConflictError)(nil); about == theMissed && errors.As(o.Err, &conflict) {
 		e.noted = storedMisfire(conflict.Found)
 		goOn()
-		x.ports.Post(func() {})
+		x.ports.DecideAgain()
 		return true
 	}
 	paths := x.pathsOf(v, e, about)

@@ -28,7 +28,9 @@ func (x *Executions) TellYields(v room.View) {
 	y := &x.yields
 	if leaving := leaves(v); leaving != y.leaving {
 		y.leaving = leaving
-		y.noted.Note(nil, leaving)
+		if leaving {
+			y.noted.AddAll()
+		}
 	}
 	all, items := y.noted.TakeNoted()
 	if all {
@@ -84,7 +86,7 @@ func (x *Executions) watchResharding(v room.View) {
 	case !y.late && x.active > 0:
 		left := reshardingPatience - time.Since(y.askedFor)
 		if y.late = left <= 0; y.late {
-			y.noted.Note(nil, true)
+			y.noted.AddAll()
 		} else if x.active > 0 {
 			x.ports.Wake(left)
 		}

@@ -30,10 +30,10 @@ func (s *java) After(v room.View, t jobtree.Touched) (plan bool) {
 // Ticked implements [peers.Watcher].
 func (s *java) Ticked(v room.View) { s.tick(v) }
 
-// LookAgain implements [peers.Watcher].
-func (s *java) LookAgain() {
-	s.taken.Note(nil, true)
-	s.left.Note(nil, true)
+// LookAgainAtAll implements [peers.Watcher].
+func (s *java) LookAgainAtAll() {
+	s.taken.AddAll()
+	s.left.AddAll()
 }
 
 // LookAtAssignment implements [peers.Watcher].

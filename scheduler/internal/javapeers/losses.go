@@ -220,7 +220,7 @@ func (s *java) settleLosses(v room.View) room.Batch {
 		if changed := it.Record.Revision != l.record; changed || s.wasNone(v, it, l) || it.Failover.Exists() && !l.had(it.Failover.Created) {
 			s.forgetLoss(item)
 			if changed && it.Remains.Exists() {
-				s.left.Note([]int{item}, false)
+				s.left.Add(item)
 			}
 			continue
 		}
@@ -255,7 +255,7 @@ func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
 func (s *java) forgetLoss(item int) {
 	delete(s.lost, item)
 	delete(s.died, item)
-	s.ports.Consider([]int{item}, false)
+	s.ports.LookAgain(item)
 }
 
 func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {

@@ -39,7 +39,7 @@ func (l *Leadership) Bequeath(v room.View, leave *room.Proposal) {
 			return false
 		}
 		l.bequests = mostBequests
-		l.ports.Post(func() {}) // to leave without it
+		l.ports.DecideAgain() // to leave without it
 		return true
 	}
 }

@@ -56,6 +56,7 @@ type world struct {
 
 func (w *world) Life() context.Context     { return w.t.Context() }
 func (w *world) Post(message func()) bool  { message(); return true }
+func (w *world) DecideAgain()              {}
 func (w *world) Wake(in time.Duration)     { w.wakes = append(w.wakes, in) }
 func (w *world) Log() *slog.Logger         { return slog.New(slog.DiscardHandler) }
 func (w *world) Others() peers.Traits      { return peers.Traits{} }

@@ -39,8 +39,11 @@ const confirmLoss = time.Second
 // Observe takes in what a step of the view has changed, whoever leads: the next leader may be this instance.
 func (x *Executions) Observe(t jobtree.Touched) { x.noted.Note(t.Items, t.Instances || t.Leader) }
 
-// Note marks items, or all, to be looked at.
-func (x *Executions) Note(items []int, all bool) { x.noted.Note(items, all) }
+// LookAgain marks items to be looked at once more: their executions may have been lost.
+func (x *Executions) LookAgain(items ...int) { x.noted.Add(items...) }
+
+// LookAgainAtAll is LookAgain of all items.
+func (x *Executions) LookAgainAtAll() { x.noted.AddAll() }
 
 // SessionLost takes in that the process has lost its session.
 func (x *Executions) SessionLost() { x.lostSession = true }
@@ -97,7 +100,7 @@ func (x *Executions) Decide(v room.View, here func(item int) registry.Revision) 
 		lost, wait := x.Is(v, n, here(n))
 		switch {
 		case wait:
-			x.noted.Note([]int{n}, false)
+			x.noted.Add(n)
 		case lost:
 			batch = append(batch, x.Declare(v, n)...)
 		case v.Leads() && failover.Crashed(v.State, n): // only a leader gives the item a new owner, which ends it

@@ -66,12 +66,12 @@ func TestWhenAnExecutionIsLost(t *testing.T) {
 		require.True(t, slices.ContainsFunc(batch[0].Txn.Then, func(w registry.Write) bool { return w.Path == v.Tree.ItemRecord(0) }))
 		require.Empty(t, x.Decide(v, nothing), "it was looked at")
 
-		x.Note([]int{0}, false)
+		x.LookAgain(0)
 		require.Empty(t, x.Decide(v, func(int) registry.Revision { return 5 }), "its code has not returned to this process")
 
 		x.SessionLost()
 		x.Joined(6 * time.Second)
-		x.Note([]int{0}, false)
+		x.LookAgain(0)
 		require.Empty(t, x.Decide(v, nothing), "the others may come back, too")
 		require.Equal(t, []time.Duration{2 * time.Second}, p.wakes)
 		time.Sleep(2 * time.Second)

@@ -46,12 +46,15 @@ func (m *Mending) Decide(v room.View) room.Batch { return append(m.strays(v), m.
 
 // NewSession marks everything to be looked at again under a session that is new.
 func (m *Mending) NewSession() {
-	m.unexplained.Note(nil, true)
-	m.suspect.Note(nil, true)
+	m.unexplained.AddAll()
+	m.suspect.AddAll()
 }
 
-// Unexplained marks items, or all, to be looked at that may run under a session of this process without it.
-func (m *Mending) Unexplained(items []int, all bool) { m.unexplained.Note(items, all) }
+// LookAgain marks items to be looked at once more that may run under a session of this process without it.
+func (m *Mending) LookAgain(items ...int) { m.unexplained.Add(items...) }
+
+// LookAgainAtAll is LookAgain of all items.
+func (m *Mending) LookAgainAtAll() { m.unexplained.AddAll() }
 
 // EndRefused takes in that the end of an execution that ran here, under this token, was refused.
 func (m *Mending) EndRefused(item int, token registry.Revision) {

@@ -60,6 +60,6 @@ func (m *Mending) removeStray(path string, seen registry.Revision) room.Proposal
 		Done: func(registry.Outcome) {
 			m.ports.Log().WarnContext(m.ports.Life(), "removed a node that no live session answers for: it was written by hand", "node", path)
 		},
-		Refused: func(error) bool { m.suspect.Note(nil, true); return false },
+		Refused: func(error) bool { m.suspect.AddAll(); return false },
 	}
 }

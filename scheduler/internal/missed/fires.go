@@ -21,7 +21,7 @@ import (
 
 // Rounds are what the room is a part of.
 type Rounds interface {
-	Consider(items []int, all bool) // marks items, or all, to be looked at: something of them may begin
+	LookAgain(items ...int) // marks items to be looked at once more: something of them may begin
 }
 
 // Fires are what an instance knows of the fires of a job.

@@ -183,7 +183,7 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if left <= 0 || !mayBeTold(v, it) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
 		return false
 	}
-	f.rounds.Consider([]int{node.Number}, false)
+	f.rounds.LookAgain(node.Number)
 	f.ports.Wake(left)
 	return true
 }

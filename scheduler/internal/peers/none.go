@@ -50,8 +50,8 @@ func (None) After(room.View, jobtree.Touched) bool { return false }
 // Ticked implements [Watcher].
 func (None) Ticked(room.View) {}
 
-// LookAgain implements [Watcher].
-func (None) LookAgain() {}
+// LookAgainAtAll implements [Watcher].
+func (None) LookAgainAtAll() {}
 
 // LookAtAssignment implements [Watcher].
 func (None) LookAtAssignment() {}

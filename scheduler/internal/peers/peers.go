@@ -60,8 +60,8 @@ type Traits struct {
 // Ports are what peers may ask of the process.
 type Ports struct {
 	room.Ports
-	// Consider marks items, or all, to be looked at: something of them may begin.
-	Consider func(items []int, all bool)
+	// LookAgain marks items to be looked at once more: something of them may begin.
+	LookAgain func(items ...int)
 	// Strategy returns what gives the assignments of the job. Its error, or that of the strategy, is ErrAsked
 	// while the answer is to come.
 	Strategy func() (sharding.Strategy, error)
@@ -91,8 +91,8 @@ type Watcher interface {
 	After(v room.View, t jobtree.Touched) (plan bool)
 	// Ticked takes in that a fire has come.
 	Ticked(v room.View)
-	// LookAgain marks everything to be looked at once more, after a refusal.
-	LookAgain()
+	// LookAgainAtAll marks everything to be looked at once more, after a refusal.
+	LookAgainAtAll()
 	// LookAtAssignment marks the assignment to be looked at once more.
 	LookAtAssignment()
 }

@@ -12,6 +12,8 @@ type Ports interface {
 	Life() context.Context
 	// Post has the runner carry a message out, and decide then.
 	Post(message func()) bool
+	// DecideAgain has the runner decide once more, with what a room has learnt while it decided.
+	DecideAgain()
 	// Work starts a goroutine that the scheduler waits for.
 	Work(do func())
 	// Wake makes the runner decide again by then.

@@ -142,7 +142,7 @@ func (r *Rounds) considerRecord(v room.View, round *Round, it *item, node jobtre
 			round.batch = append(round.batch, r.ports.DeclareLost(v, it.number)...)
 		}
 		if wait {
-			r.toConsider.Note([]int{it.number}, false)
+			r.toConsider.Add(it.number)
 		}
 	case node.Record.Value.State == jobtree.ItemWaiting && v.Config.Failover:
 		it.Due = v.Rules.Miss(it.Due)
@@ -238,7 +238,7 @@ func (r *Rounds) notYet(v room.View, it *item, now time.Time) bool {
 	if left <= 0 {
 		return false
 	}
-	r.toConsider.Note([]int{it.number}, false)
+	r.toConsider.Add(it.number)
 	r.ports.Wake(min(left+tickFirst, fires.WallCheck))
 	return true
 }

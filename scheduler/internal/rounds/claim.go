@@ -68,7 +68,7 @@ func (r *Rounds) claimInLatch(v room.View, latch string, it *item, txn registry.
 // claimed takes in how a claim ended.
 func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
 	r.claiming = false
-	r.toConsider.Note(nil, true)
+	r.toConsider.AddAll()
 	r.ports.ClaimOver(n, err)
 	if err != nil {
 		return

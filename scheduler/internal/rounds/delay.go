@@ -22,7 +22,7 @@ func (r *Rounds) wakeDelayed(v room.View, now time.Time) {
 		case it.wake.After(now):
 			r.sleepTo(it.wake, now)
 		default:
-			r.toConsider.Note([]int{n}, false)
+			r.toConsider.Add(n)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func (r *Rounds) retryLater(v room.View, it *item) {
 	if v.Rules.Delay != 0 {
 		it.wake = time.Unix(0, 0) // whatever the clock is set to
 	} else {
-		r.toConsider.Note([]int{it.number}, false)
+		r.toConsider.Add(it.number)
 	}
 	r.ports.Wake(fires.WallCheck)
 }

@@ -34,7 +34,7 @@ func (r *Rounds) refreshOwned(v room.View) {
 	r.task = ""
 	for _, n := range r.owned {
 		if !had(n) {
-			r.toConsider.Note([]int{n}, false)
+			r.toConsider.Add(n)
 			r.missed.Receive(v, r.ports.Peers(), &r.item(n).Item, v.State.Item(n))
 		}
 	}

@@ -131,8 +131,11 @@ func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
 	r.missed.FollowOwners(v, t)
 }
 
-// Consider marks items, or all, to be looked at: something of them may begin.
-func (r *Rounds) Consider(items []int, all bool) { r.toConsider.Note(items, all) }
+// LookAgain marks items to be looked at once more: something of them may begin.
+func (r *Rounds) LookAgain(items ...int) { r.toConsider.Add(items...) }
+
+// LookAgainAtAll is LookAgain of all items.
+func (r *Rounds) LookAgainAtAll() { r.toConsider.AddAll() }
 
 // Stale takes in that more items are followed: the list of my items is to be made anew, and with what comes to be known of
 // others' the assignment may be settled.
@@ -156,7 +159,7 @@ func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 // TakenUp takes in that the job goes on by new settings.
 func (r *Rounds) TakenUp(v room.View) {
 	r.missed.Observe(v, r.ports.Others(), jobtree.Touched{})
-	r.toConsider.Note(nil, true)
+	r.toConsider.AddAll()
 }
 
 // Unticked notes that fires may come that this process's clock does not tick.
@@ -264,7 +267,7 @@ func (r *Rounds) Idle(v room.View, n int) bool {
 func (r *Rounds) closed(e *executions.Execution, o registry.Outcome) {
 	it := r.items[e.Item]
 	it.running = nil
-	r.toConsider.Note([]int{e.Item}, false)
+	r.toConsider.Add(e.Item)
 	it.wrote = max(it.wrote, o.Revision)
 	if !r.ports.Look().Owns(e.Item) {
 		delete(r.items, e.Item)

@@ -58,7 +58,7 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 		}
 		it.Tick(m.Policy, t.Fire, passed)
 		if !it.queued && (!atOnce || !r.queueAtOnce(v, it)) {
-			r.toConsider.Note([]int{n}, false)
+			r.toConsider.Add(n)
 			decide = true
 		}
 		if it.queued && it.running == nil && !left {

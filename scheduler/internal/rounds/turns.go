@@ -43,8 +43,8 @@ func (r *Rounds) admit(v room.View, round *Round, it *item) (registry.Turn, bool
 		left := until.Sub(round.now)
 		if left <= 0 {
 			if !it.Due.OnTime.IsZero() { // as a missed one it may begin all the same
-				r.toConsider.Note([]int{it.number}, false)
-				r.ports.Post(func() {})
+				r.toConsider.Add(it.number)
+				r.ports.DecideAgain()
 			}
 			r.miss(it, v.Rules.Miss(it.Due))
 			return turn, false
@@ -169,14 +169,14 @@ func (r *Rounds) useTurns(v room.View, g admission.Grant) {
 		}
 		switch {
 		case it.Due.None() || it.running != nil || it.permit != noPermit:
-			r.toConsider.Note([]int{it.number}, false)
+			r.toConsider.Add(it.number)
 		case urgencyOf(it.Due) != g.Urgency:
 			r.takeTurn(it, urgencyOf(it.Due))
-			r.toConsider.Note([]int{it.number}, false)
+			r.toConsider.Add(it.number)
 		default:
 			n--
 			r.have(it, permitOf(g))
-			r.toConsider.Note([]int{it.number}, false)
+			r.toConsider.Add(it.number)
 		}
 	}
 	if len(*waiting) == 0 {
@@ -234,8 +234,8 @@ func (r *Rounds) ReturnTurns() {
 // notSent marks an item to be looked at again whose begin the registry did not send in time.
 func (r *Rounds) notSent(v room.View, it *item) {
 	r.expire(v, it, v.Clock.Now(), true)
-	r.toConsider.Note([]int{it.number}, false)
-	r.ports.Post(func() {})
+	r.toConsider.Add(it.number)
+	r.ports.DecideAgain()
 }
 
 // expire applies the policy to what is due of an item. It counts what came too late because the item had to wait

@@ -110,7 +110,7 @@ func (r *Rounds) GiveBack(v room.View) {
 		}
 	}
 	if back {
-		r.ports.Post(func() {}) // so that the ends are recorded
+		r.ports.DecideAgain() // so that the ends are recorded
 	}
 }
 
