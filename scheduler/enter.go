@@ -126,7 +126,7 @@ func (s *Scheduler) forget(r *runner) {
 // waitJoined waits until the runner's instance is registered.
 func (r *runner) waitJoined(ctx context.Context) error {
 	select {
-	case <-r.settled.Done():
+	case <-r.joinedOrGone.Done():
 		if r.departure.isGone() {
 			return errLeft
 		}
@@ -141,7 +141,7 @@ func (r *runner) waitJoined(ctx context.Context) error {
 // over notes that the scheduler has the job no more.
 func (r *runner) over() {
 	r.departure.over()
-	r.settled.Happen()
+	r.joinedOrGone.Happen()
 }
 
 // list returns the runners. The caller holds mu.

@@ -84,7 +84,7 @@ func (r *runner) parting() membership.Parting {
 
 func (r *runner) announceJoined() {
 	r.joined = true
-	r.settled.Happen()
+	r.joinedOrGone.Happen()
 	r.log.InfoContext(r.life, "joined")
 	r.s.observer.observe(JoinEvent{Job: r.name})
 }

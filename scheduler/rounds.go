@@ -16,7 +16,7 @@ func (r *runner) begin() {
 	v := r.look()
 	if round, batch := r.rounds.Decide(v); round != nil {
 		r.commit(batch)
-		r.rounds.Settled(v, round)
+		r.rounds.Committed(v, round)
 	}
 }
 
@@ -24,7 +24,7 @@ func (r *runner) begin() {
 func (r *runner) finish() {
 	if ending, batch := r.rounds.Executions().Decide(r.look()); ending != nil {
 		r.commit(batch)
-		r.rounds.Executions().Settled(ending)
+		r.rounds.Executions().Committed(ending)
 	}
 }
 

@@ -31,23 +31,23 @@ import (
 // what must happen next. It never sleeps and never waits for an event: what it cannot do yet, it
 // does when a message brings what was missing.
 type runner struct {
-	s        *Scheduler
-	name     string
-	handler  job.Handler // as it was declared; what runs is in settings
-	class    string      // as it was declared; empty if the job is data
-	declared *jobOptions
-	tree     jobtree.Tree
-	log      *slog.Logger
-	tally    tally
-	settled  actor.Event            // the instance was registered for the first time, or the scheduler has the job no more
-	opened   actor.Event            // the view is open
-	life     context.Context        // once started
-	view     *registry.View         // once started; the runner replaces it under the scheduler's mu, and others read it under that
-	next     *registry.View         // that is open and not taken up yet; guarded by the scheduler's mu
-	outside  func(path string) bool // what the view leaves out of others' items; nil = nothing. Guarded likewise
-	box      actor.Mailbox
-	alarm    actor.Alarm  // wakes the runner when time alone makes something due
-	entry    *fires.Entry // in the timetable
+	s            *Scheduler
+	name         string
+	handler      job.Handler // as it was declared; what runs is in settings
+	class        string      // as it was declared; empty if the job is data
+	declared     *jobOptions
+	tree         jobtree.Tree
+	log          *slog.Logger
+	tally        tally
+	joinedOrGone actor.Event            // the instance was registered for the first time, or the scheduler has the job no more
+	opened       actor.Event            // the view is open
+	life         context.Context        // once started
+	view         *registry.View         // once started; the runner replaces it under the scheduler's mu, and others read it under that
+	next         *registry.View         // that is open and not taken up yet; guarded by the scheduler's mu
+	outside      func(path string) bool // what the view leaves out of others' items; nil = nothing. Guarded likewise
+	box          actor.Mailbox
+	alarm        actor.Alarm  // wakes the runner when time alone makes something due
+	entry        *fires.Entry // in the timetable
 
 	// What it knows.
 	started    bool              // the view is open

@@ -21,7 +21,7 @@ func (r *runner) newWholeRounds(p ports) *wholeround.Rounds {
 			}
 			return r.s.listeners.Try(ctx, notify.Listener{Job: r.name, Kind: ListenerHook}, limit, hook)
 		},
-		Settled: r.reportBarrier,
+		BarrierSettled: r.reportBarrier,
 	})
 }
 

@@ -39,7 +39,7 @@ type Ending struct {
 }
 
 // Decide proposes to record the ends of executions whose code has returned, all in one request, each by itself. When
-// that was committed, [Executions.Settled] goes on. The ending is nil if nothing is to be recorded.
+// that was committed, [Executions.Committed] goes on. The ending is nil if nothing is to be recorded.
 func (x *Executions) Decide(v room.View) (*Ending, room.Batch) {
 	ended := x.gathered(v)
 	if len(ended) == 0 {
@@ -124,8 +124,8 @@ func (x *Executions) settle(v room.View, e *Execution, o registry.Outcome, endin
 	}
 }
 
-// Settled goes on when the ends have been committed.
-func (x *Executions) Settled(ending *Ending) {
+// Committed goes on when the ends have been committed.
+func (x *Executions) Committed(ending *Ending) {
 	if ending.late > 0 {
 		x.ports.Log().InfoContext(x.ports.Life(), "recorded ends of executions that outlived their session", "items", ending.late)
 	}

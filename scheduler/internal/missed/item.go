@@ -38,9 +38,9 @@ func (i *Item) CatchUp(m policy.Policy, fires []time.Time) {
 	}
 }
 
-// Settled notes that the former owner is expected to tell nothing more of the item: it has begun here, or is
+// ForgetFormer notes that the former owner is expected to tell nothing more of the item: it has begun here, or is
 // not to run here.
-func (i *Item) Settled() { i.former, i.came = "", time.Time{} }
+func (i *Item) ForgetFormer() { i.former, i.came = "", time.Time{} }
 
 // ExpectOn restarts the time in which the former owner may note something, as the item still runs elsewhere.
 func (i *Item) ExpectOn() {

@@ -22,7 +22,7 @@ const mostTries = 3
 
 // Release drops what is due of an item that now belongs to another instance and that nobody would run.
 func (f *Fires) Release(v room.View, n int, it *Item) {
-	it.Settled()
+	it.ForgetFormer()
 	switch {
 	case v.State.Surplus(n):
 		it.Due = it.Due.DropSurplus()

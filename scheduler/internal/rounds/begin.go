@@ -36,7 +36,7 @@ type Round struct {
 }
 
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
-// committed, [Rounds.Settled] runs what was begun. The round is nil if nothing may begin, or is to be considered.
+// committed, [Rounds.Committed] runs what was begun. The round is nil if nothing may begin, or is to be considered.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if !r.MayBegin(v) || !r.ports.Peers().MayBegin(v) {
 		return nil, nil
@@ -65,8 +65,8 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	return round, round.batch
 }
 
-// Settled goes on with a round when its proposals have been committed.
-func (r *Rounds) Settled(v room.View, round *Round) {
+// Committed goes on with a round when its proposals have been committed.
+func (r *Rounds) Committed(v room.View, round *Round) {
 	r.ports.Admission().Confirmed(r, round.admitted, round.handed, round.answered, time.Now())
 	r.ports.Load().Begin(len(round.begun))
 	r.runRound(v, round)
@@ -212,7 +212,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		round.answered = true
 		r.began(v, round, it, under, record, o.Revision)
-		it.Settled()
+		it.ForgetFormer()
 		it.running.MadeUp = madeUp
 		if !it.running.Undo && begin.Source != job.Manual {
 			it.Due = it.Due.After(begin.Fire)

@@ -74,7 +74,7 @@ func (r *Rounds) SettleHook(v room.View, p jobtree.Phase) room.Batch {
 	return room.Batch{{
 		Step: "settle a hook", Alone: true, Under: h.under, Txn: barrier.Settle(v.Tree, p, h.barrier, h.token, h.err, now),
 		Done: func(registry.Outcome) {
-			r.ports.Settled(g.phase, settled, h.err)
+			r.ports.BarrierSettled(g.phase, settled, h.err)
 			if p == jobtree.PhaseStarted {
 				r.freed(settled.Key()) // at once: without a view nothing would show it
 			}

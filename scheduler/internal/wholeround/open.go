@@ -56,7 +56,7 @@ func (r *Rounds) open(v room.View, p jobtree.Phase, keys []jobtree.RoundKey) roo
 		before, clock := v.State.Barrier(p).Round.Value, v.Clock
 		return room.Batch{{Step: "open a barrier", Txn: barrier.Open(v.State, p, key, clock.Now()), Apart: true, Done: func(registry.Outcome) {
 			if before.Awaits() {
-				r.ports.Settled(p, before.Settled(jobtree.BarrierReplaced, "", clock.Now()), nil)
+				r.ports.BarrierSettled(p, before.Settled(jobtree.BarrierReplaced, "", clock.Now()), nil)
 			}
 		}}}
 	}

@@ -21,8 +21,8 @@ type Ports struct {
 	// Call calls a hook and waits for it, at most for the limit; 0 is that of all listeners. It tells why it
 	// failed.
 	Call func(ctx context.Context, limit time.Duration, hook func(context.Context) error) error
-	// Settled hears how a barrier was settled by this process, and of the error of its hook.
-	Settled func(phase jobtree.Phase, settled jobtree.Barrier, hook error)
+	// BarrierSettled hears how a barrier was settled by this process, and of the error of its hook.
+	BarrierSettled func(phase jobtree.Phase, settled jobtree.Barrier, hook error)
 }
 
 // Rounds is what an instance knows of the whole rounds of a job. A nil Rounds is that of a job without hooks.
@@ -229,7 +229,7 @@ func (r *Rounds) setDeadline(v room.View, g *phaseBarrier, b jobtree.Barrier) {
 func (r *Rounds) settle(v room.View, p jobtree.Phase, txn registry.Txn, outcome jobtree.BarrierOutcome) room.Batch {
 	b, clock := v.State.Barrier(p).Round.Value, v.Clock
 	return room.Batch{{Step: "settle a barrier", Alone: true, Txn: txn, Apart: true, Done: func(registry.Outcome) {
-		r.ports.Settled(p, b.Settled(outcome, "", clock.Now()), nil)
+		r.ports.BarrierSettled(p, b.Settled(outcome, "", clock.Now()), nil)
 	}}}
 }
 
