@@ -129,6 +129,6 @@ func (x *Executions) GiveBack(e *Execution) bool {
 	if !e.Recalled || !e.held() || !e.InCode() {
 		return false
 	}
-	x.giveBack(e)
+	x.undo(e)
 	return true
 }

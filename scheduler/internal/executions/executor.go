@@ -34,7 +34,7 @@ func (x *Executions) StartWaiting(v room.View) {
 	if len(w.waiting) > 0 && (v.Leaving || v.Lost) {
 		w.waiting = slices.DeleteFunc(w.waiting, func(e *Execution) bool {
 			if e.Recalled {
-				x.giveBack(e)
+				x.undo(e)
 			}
 			return e.Recalled
 		})
@@ -58,20 +58,20 @@ func (x *Executions) StartWaiting(v room.View) {
 	x.reportWaiting()
 }
 
-// giveBackMoved gives up an execution that waits here although its item is not to run any more, or belongs to another
+// undoMoved gives up an execution that waits here although its item is not to run any more, or belongs to another
 // instance by now, or to none, which runs it then. A run by hand stays: the request may be answered already where the item is.
-func (x *Executions) giveBackMoved(v room.View, e *Execution) {
+func (x *Executions) undoMoved(v room.View, e *Execution) {
 	i := slices.Index(x.executor.waiting, e)
 	if i < 0 || e.Context.Source == job.Manual || !stands(v, e) && (v.Owns(e.Item) || !e.Recalled) {
 		return
 	}
 	x.executor.waiting = slices.Delete(x.executor.waiting, i, i+1)
-	x.giveBack(e)
+	x.undo(e)
 }
 
-// giveBack ends an execution that has begun and whose code was not called. Its record says so, and whoever owns the
+// undo ends an execution that has begun and whose code was not called. Its record says so, and whoever owns the
 // item runs its fire as a missed one.
-func (x *Executions) giveBack(e *Execution) {
+func (x *Executions) undo(e *Execution) {
 	e.Undo = true
 	x.Returned(e, x.ports.Now(), ErrNotStarted)
 	x.endsGather = false // before the instance leaves, whose successors need to see it
@@ -81,7 +81,7 @@ func (x *Executions) giveBack(e *Execution) {
 // then, but whose item is run again when it was interrupted, is.
 func (x *Executions) giveUp(e *Execution) {
 	if e.Recalled || !e.Monitored() || !e.Record.Current.Failover {
-		x.giveBack(e)
+		x.undo(e)
 		return
 	}
 	x.Returned(e, x.ports.Now(), ErrNotStarted)

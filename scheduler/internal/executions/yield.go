@@ -53,7 +53,7 @@ func (x *Executions) tellYield(v room.View, e *Execution) {
 		return
 	}
 	if !e.started {
-		x.giveBackMoved(v, e)
+		x.undoMoved(v, e)
 		return
 	}
 	e.yields = true

@@ -24,7 +24,7 @@ type Mending struct {
 	ports       Ports
 	suspect     actor.Lookout             // items of which a node may belong to no session
 	unexplained actor.Lookout             // items that may run under a session of this process without it
-	cutShort    map[int]registry.Revision // tokens of executions that ran here and whose end was refused
+	refused     map[int]registry.Revision // tokens of executions that ran here and whose end was refused
 	tokens      tokenMemory
 }
 
@@ -58,10 +58,10 @@ func (m *Mending) LookAgainAtAll() { m.unexplained.AddAll() }
 
 // EndRefused takes in that the end of an execution that ran here, under this token, was refused.
 func (m *Mending) EndRefused(item int, token registry.Revision) {
-	if m.cutShort == nil {
-		m.cutShort = make(map[int]registry.Revision)
+	if m.refused == nil {
+		m.refused = make(map[int]registry.Revision)
 	}
-	m.cutShort[item] = token
+	m.refused[item] = token
 }
 
 // Tokens returns where the fencing tokens start, and whether that is known.

@@ -49,7 +49,7 @@ func (m *Mending) endOrphan(v room.View, node jobtree.Item) room.Batch {
 	}
 	now := v.Clock.Now()
 	record, err := node.Record.Value.Undo(int64(token), now)
-	if m.cutShort[n] == token {
+	if m.refused[n] == token {
 		record, err = node.Record.Value.End(jobtree.End{
 			Token: int64(token), Time: now, Outcome: jobtree.Interrupted,
 			Error: "its session was given up while it ran", FailoverLimit: v.FailoverLimit(),

@@ -41,54 +41,54 @@ const (
 // restoreTokens proposes to put the node back that says where the fencing tokens start. The leader does, or whoever
 // remembers what the leader never knew, or at last, if nobody remembers, the leader by the records. Like
 // whoever writes the node, it writes the configuration as well, because begins compare the configuration.
-func (o *Mending) restoreTokens(v room.View) room.Batch {
-	m, shown := &o.tokens, v.State.Tokens()
-	if shown.Err == nil && shown.Value == m.now { // as nearly always
-		m.since = time.Time{}
+func (m *Mending) restoreTokens(v room.View) room.Batch {
+	memory, shown := &m.tokens, v.State.Tokens()
+	if shown.Err == nil && shown.Value == memory.now { // as nearly always
+		memory.since = time.Time{}
 		return nil
 	}
-	config := o.ports.Snapshot().Get(v.Tree.Config())
+	config := m.ports.Snapshot().Get(v.Tree.Config())
 	_, elsewhere := jobtree.DecodeElsewhere(config) // then whoever moves the job deletes what is left here
 	if !config.Exists() || elsewhere || config.Revision != v.State.Config.Revision {
-		m.since = time.Time{}
+		memory.since = time.Time{}
 		return nil
 	}
-	if m.since.IsZero() {
-		m.since = time.Now()
+	if memory.since.IsZero() {
+		memory.since = time.Now()
 	}
 	var wait time.Duration
 	switch {
-	case v.Leads() && !m.known:
+	case v.Leads() && !memory.known:
 		wait = forgottenAfter
-	case !m.known:
+	case !memory.known:
 		return nil
 	case !v.Leads():
 		wait = othersRestoreAfter
 	}
-	if left := wait - time.Since(m.since); left > 0 {
-		o.ports.Wake(left)
+	if left := wait - time.Since(memory.since); left > 0 {
+		m.ports.Wake(left)
 		return nil
 	}
 	// Also where they start at nothing, the node stays: it tells that nobody has changed the configuration, see
 	// operate.Outside. One that a session owns cannot be written, and is not waited for; operators
 	// see a change from outside then, which it is.
-	write := registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(m.now))
-	if m.now.Base == 0 && o.ports.Snapshot().Get(v.Tree.Tokens()).Ephemeral() {
+	write := registry.Put(v.Tree.Tokens(), jobtree.EncodeTokens(memory.now))
+	if memory.now.Base == 0 && m.ports.Snapshot().Get(v.Tree.Tokens()).Ephemeral() {
 		write = registry.Delete(v.Tree.Tokens())
 	}
 	txn := registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(v.Tree.Tokens(), shown.Revision), registry.Unchanged(v.Tree.Config(), config.Revision)},
 		Then: []registry.Write{write, registry.Put(v.Tree.Config(), config.Value)},
 	}
-	return room.Batch{{Step: "restore the fencing tokens", Alone: true, Txn: txn, Done: func(registry.Outcome) { o.restored(v.Tree.Tokens()) }}}
+	return room.Batch{{Step: "restore the fencing tokens", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.restored(v.Tree.Tokens()) }}}
 }
 
 // restored reports that the node was put back.
-func (o *Mending) restored(node string) {
-	if !o.tokens.known {
-		o.ports.Log().ErrorContext(o.ports.Life(), "where the fencing tokens start could not be read, and nobody remembers it: they start where those of the items' records did",
-			"node", node, "base", o.tokens.now.Base)
+func (m *Mending) restored(node string) {
+	if !m.tokens.known {
+		m.ports.Log().ErrorContext(m.ports.Life(), "where the fencing tokens start could not be read, and nobody remembers it: they start where those of the items' records did",
+			"node", node, "base", m.tokens.now.Base)
 		return
 	}
-	o.ports.Log().WarnContext(o.ports.Life(), "put back where the fencing tokens start: the node had been changed by hand", "node", node, "base", o.tokens.now.Base)
+	m.ports.Log().WarnContext(m.ports.Life(), "put back where the fencing tokens start: the node had been changed by hand", "node", node, "base", m.tokens.now.Base)
 }

@@ -37,7 +37,7 @@ type Fires struct {
 	member   registry.Revision // creation of this instance as it was seen last
 	joined   time.Time         // when that was, by the monotonic clock
 	formers  map[int]string    // who owned items that are given to this instance, until they are received
-	parting  map[int]struct{}  // items that are not to run here, and whose due fires must be noted
+	letGo    map[int]struct{}  // items that are not to run here, and whose due fires must be noted
 	tries    int               // how often a leaving instance could not note all that was missed
 }
 

@@ -31,12 +31,12 @@ func (f *Fires) Release(v room.View, n int, it *Item) {
 	}
 }
 
-// Part marks an item that does not run here and is not to run here: what is due of it must be noted.
-func (f *Fires) Part(n int) {
-	if f.parting == nil {
-		f.parting = make(map[int]struct{})
+// LetGo marks an item that does not run here and is not to run here: what is due of it must be noted.
+func (f *Fires) LetGo(n int) {
+	if f.letGo == nil {
+		f.letGo = make(map[int]struct{})
 	}
-	f.parting[n] = struct{}{}
+	f.letGo[n] = struct{}{}
 }
 
 // Leftover tells what a process has of an item that may have to be noted.
@@ -55,18 +55,18 @@ func (f *Fires) Decide(v room.View, others peers.Executors, traits peers.Traits,
 		f.GiveUp()
 		return nil
 	}
-	return append(f.parted(v, others, items), f.vouched(v, traits, left)...)
+	return append(f.noteLetGo(v, others, items), f.vouched(v, traits, left)...)
 }
 
-// parted proposes to note what is due of items that are not to run here, once it is settled who gets them.
-func (f *Fires) parted(v room.View, others peers.Executors, items Leftover) (batch room.Batch) {
-	if len(f.parting) == 0 { // as a rule, and this is asked after every change
+// noteLetGo proposes to note what is due of items that are not to run here, once it is settled who gets them.
+func (f *Fires) noteLetGo(v room.View, others peers.Executors, items Leftover) (batch room.Batch) {
+	if len(f.letGo) == 0 { // as a rule, and this is asked after every change
 		return nil
 	}
-	for _, n := range slices.Sorted(maps.Keys(f.parting)) {
+	for _, n := range slices.Sorted(maps.Keys(f.letGo)) {
 		due, ok := items.Leftover(n)
 		if !ok {
-			delete(f.parting, n)
+			delete(f.letGo, n)
 			continue
 		}
 		due, settled := f.left(v, others, n, due)
@@ -74,7 +74,7 @@ func (f *Fires) parted(v room.View, others peers.Executors, items Leftover) (bat
 			continue
 		}
 		batch = append(batch, f.note(v, n, due, func() {
-			delete(f.parting, n)
+			delete(f.letGo, n)
 			items.Noted(n)
 		})...)
 	}
@@ -110,16 +110,16 @@ func (f *Fires) Try() (tooMany bool) {
 	if f.tries++; f.tries <= mostTries {
 		return false
 	}
-	f.ports.Log().WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.parting)+len(f.vouching.told))
+	f.ports.Log().WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.letGo)+len(f.vouching.toTell))
 	f.GiveUp()
 	return true
 }
 
 // GiveUp forgets what is to be noted.
-func (f *Fires) GiveUp() { f.parting, f.vouching.told = nil, nil }
+func (f *Fires) GiveUp() { f.letGo, f.vouching.toTell = nil, nil }
 
 // ToNote is of how many items there are fires to be noted.
-func (f *Fires) ToNote() int { return len(f.parting) + len(f.vouching.told) }
+func (f *Fires) ToNote() int { return len(f.letGo) + len(f.vouching.toTell) }
 
 // note proposes to note what is due of an item, unless the registry knows. As the record is as it
 // was read, nobody has run for a fire meanwhile, and nobody runs for a later one without having seen the

@@ -16,7 +16,7 @@ import (
 // tells the new owner. The instance that has been there for the longest does: it has ticked the most. It
 // goes by the items' records, not by what happened to their owners.
 type vouching struct {
-	told     map[int]time.Time // items to note fires of, and up to which one
+	toTell   map[int]time.Time // items to note fires of, and up to which one
 	newest   registry.Revision // creation of the youngest instance that was seen
 	arrivals []arrival         // ascending
 }
@@ -72,25 +72,25 @@ func (f *Fires) noteMembers(v room.View) {
 	if mine := v.State.Instance(v.Instance).Created; mine != f.member {
 		f.member, f.joined = mine, time.Now()
 	}
-	o := &f.vouching
-	oldest, newest := registry.Revision(0), o.newest
+	vo := &f.vouching
+	oldest, newest := registry.Revision(0), vo.newest
 	for _, i := range v.State.Instances {
-		if i.Created > o.newest && (oldest == 0 || i.Created < oldest) {
+		if i.Created > vo.newest && (oldest == 0 || i.Created < oldest) {
 			oldest = i.Created
 		}
 		newest = max(newest, i.Created)
 	}
-	o.newest = newest
+	vo.newest = newest
 	since := f.witness.Newest()
-	if last := len(o.arrivals) - 1; oldest != 0 && !since.IsZero() && (last < 0 || since.After(o.arrivals[last].since)) {
-		o.arrivals = append(o.arrivals[max(0, len(o.arrivals)+1-arrivalsKept):], arrival{created: oldest, since: since})
+	if last := len(vo.arrivals) - 1; oldest != 0 && !since.IsZero() && (last < 0 || since.After(vo.arrivals[last].since)) {
+		vo.arrivals = append(vo.arrivals[max(0, len(vo.arrivals)+1-arrivalsKept):], arrival{created: oldest, since: since})
 	}
 }
 
 // ticksSince returns the fire after which an instance certainly ticked all; zero if it was there before
 // this one ticked any, or does not live.
-func (o *vouching) ticksSince(created registry.Revision) time.Time {
-	for _, a := range slices.Backward(o.arrivals) {
+func (vo *vouching) ticksSince(created registry.Revision) time.Time {
+	for _, a := range slices.Backward(vo.arrivals) {
 		if a.created <= created {
 			return a.since
 		}
@@ -106,11 +106,11 @@ func vouchesTo(v room.View, owner jobtree.Instance) bool {
 	})
 }
 
-func (o *vouching) tell(n int, until time.Time) {
-	if o.told == nil {
-		o.told = make(map[int]time.Time)
+func (vo *vouching) tell(n int, until time.Time) {
+	if vo.toTell == nil {
+		vo.toTell = make(map[int]time.Time)
 	}
-	o.told[n] = until
+	vo.toTell[n] = until
 }
 
 // farewell plans to tell, before this instance leaves, all that perhaps nobody who stays has ticked.
@@ -132,7 +132,7 @@ func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch 
 		f.farewell(v)
 	}
 	var batch room.Batch
-	for n, until := range f.vouching.told {
+	for n, until := range f.vouching.toTell {
 		batch = append(batch, f.vouchFor(v, others, n, until)...)
 	}
 	return batch
@@ -140,12 +140,12 @@ func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch 
 
 func (f *Fires) vouchFor(v room.View, others peers.Traits, n int, until time.Time) room.Batch {
 	node := v.State.Item(n)
-	done := func() { delete(f.vouching.told, n) }
+	done := func() { delete(f.vouching.toTell, n) }
 	if !f.records || !v.Usable || !v.Rules.On || others.Unrecorded || node.Disabled || n >= v.State.Total() || v.Owns(n) {
 		done()
 		return nil
 	}
-	if _, parting := f.parting[n]; parting || !v.State.Knows(n) {
+	if _, letGo := f.letGo[n]; letGo || !v.State.Knows(n) {
 		return nil // first what is known of it as its former owner
 	}
 	due := policy.Due{Missed: v.Rules.Ticked(&f.witness, n, node.Record.Value.LastFire, until)}

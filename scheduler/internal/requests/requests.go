@@ -29,27 +29,27 @@ type Open struct {
 	v      room.View
 	values registry.Revision                 // of the value in instance nodes; 0 = none
 	node   jobtree.Stored[jobtree.Triggered] // the zero one = none
-	alone  bool                              // no record tells what others ran, so it is answered here, or not at all
+	each   bool                              // no record tells what others ran, so it is answered here, or not at all
 }
 
 // Look finds the requests that are open at a time. answered is the newest triggered node for which nothing more is
-// to run here; it counts only where records do not tell ([Alone]).
+// to run here; it counts only where records do not tell (answeredByEach).
 func Look(v room.View, others peers.Traits, now time.Time, answered registry.Revision) Open {
 	t := v.State.Triggered()
-	o := Open{v: v, values: newest(v, others), alone: Alone(v, others) || t.Value.Each}
+	o := Open{v: v, values: newest(v, others), each: answeredByEach(v, others) || t.Value.Each}
 	switch {
 	case !t.Exists() || t.Err != nil || t.Value.Over(now):
-	case o.alone && t.Revision <= max(answered, v.State.Instance(v.Instance).Created):
+	case o.each && t.Revision <= max(answered, v.State.Instance(v.Instance).Created):
 	default:
 		o.node = t
 	}
 	return o
 }
 
-// Alone tells whether each instance answers a request for itself, for the items that are its own at the time:
+// answeredByEach tells whether each instance answers a request for itself, for the items that are its own at the time:
 // where Java instances, or the job, do not record for what an item ran. Of a request that was made then, this remains
-// so; see [Open.Alone].
-func Alone(v room.View, others peers.Traits) bool {
+// so; see [Open.Each].
+func answeredByEach(v room.View, others peers.Traits) bool {
 	return others.AloneAnswered || v.Config.Unmonitored
 }
 
@@ -72,11 +72,12 @@ func (o Open) For(item int, done registry.Revision) (Request, bool) {
 
 // Asks tells whether an item is still to run for the triggered node.
 func (o Open) Asks(item int, done registry.Revision) bool {
-	return o.node.Revision > done && o.node.Value.Asks(item) && (o.alone || o.v.State.Reachable(item, o.node.Revision))
+	return o.node.Revision > done && o.node.Value.Asks(item) && (o.each || o.v.State.Reachable(item, o.node.Revision))
 }
 
-// Alone tells whether this instance answers the triggered node for itself; see [Alone].
-func (o Open) Alone() bool { return o.alone }
+// Each tells whether each instance answers the triggered node for itself, this one too, as [jobtree.Triggered.Each] or the
+// job has it.
+func (o Open) Each() bool { return o.each }
 
 // Node returns the number of the triggered node if it is open; else 0.
 func (o Open) Node() registry.Revision { return o.node.Revision }

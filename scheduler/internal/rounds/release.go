@@ -15,13 +15,13 @@ func (r *Rounds) release(v room.View, n int) {
 	r.rouse(it)
 	r.missed.Release(v, n, &it.Item)
 	if it.running == nil {
-		r.part(v, it)
+		r.letGo(v, it)
 	}
 }
 
-// part forgets an item that does not run here and is not to run here, once what is due of it has been
+// letGo forgets an item that does not run here and is not to run here, once what is due of it has been
 // noted.
-func (r *Rounds) part(v room.View, it *item) {
+func (r *Rounds) letGo(v room.View, it *item) {
 	r.rouse(it)
 	if it.Due.None() {
 		if !v.Owns(it.number) {
@@ -29,7 +29,7 @@ func (r *Rounds) part(v room.View, it *item) {
 		}
 		return
 	}
-	r.missed.Part(it.number)
+	r.missed.LetGo(it.number)
 }
 
 // Note proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
@@ -44,7 +44,7 @@ func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 	if v.Leaving || !r.mayBeginSoon(v) {
 		for _, n := range r.owned {
 			if it := r.items[n]; it != nil && it.running == nil {
-				r.part(v, it)
+				r.letGo(v, it)
 			}
 		}
 	}

@@ -39,7 +39,7 @@ func (r *Rounds) Answer(v room.View) {
 		return
 	}
 	open := r.requests(v)
-	if open.Node() == 0 || !open.Alone() || !v.Settled() {
+	if open.Node() == 0 || !open.Each() || !v.Settled() {
 		return
 	}
 	for _, n := range r.owned {
