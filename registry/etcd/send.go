@@ -46,7 +46,7 @@ func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 		}
 		return q.finish(req, func(c *commit) { c.noteUnanswered(err, req.sent.mayHaveBeenSent(q.r)) }), longestBackoff(req.commits)
 	case errors.Is(refusal, registry.ErrNoSpace):
-		return q.full(req, refusal), 0
+		return q.settleNoSpace(req, refusal), 0
 	case len(req.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
 		return q.finish(req, func(c *commit) { c.alone = true }), 0
 	default:

@@ -12,12 +12,12 @@ import (
 	"github.com/elasticron/elasticron/registry/backend"
 )
 
-// full tells the commits of a request what has become of them that etcd answered with "no space". Most often etcd refuses
+// settleNoSpace tells the commits of a request what has become of them that etcd answered with "no space". Most often etcd refuses
 // what comes to a full store. But of a request that was on its way when the quota was used up, it says the same after it has
 // carried it out. So the store, which goes on serving reads, is asked what each commit would have left behind. It returns
 // those that shared the request, have left nothing and may be repeated: they are sent again alone, as there may be room for
 // them.
-func (q *queue) full(req *request, refusal error) (again []*commit) {
+func (q *queue) settleNoSpace(req *request, refusal error) (again []*commit) {
 	alone := len(req.commits) == 1
 	unsettled := q.maybeDone(req.commits)
 	asking := q.ask(req, req.commits, false)
