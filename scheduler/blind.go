@@ -127,7 +127,7 @@ func (r *runner) regainSight(view *registry.View) {
 	known := r.known()
 	expired := r.blind.expired
 	r.blind = nil
-	r.rounds.NoteAgain()
+	r.rounds.ResetTries()
 	r.awaited = 0
 	r.follows(view, known, func() {
 		if expired { // until now the state showed what was before

@@ -43,7 +43,7 @@ func (r *runner) handOver(f *farewell) {
 	left := r.rounds.ToNote()
 	if len(part) < len(notes) {
 		f.parts.Made(left < before)
-		r.rounds.NoteAgain()
+		r.rounds.ResetTries()
 		r.decideAgain()
 		return
 	}

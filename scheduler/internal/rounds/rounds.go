@@ -195,17 +195,16 @@ func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
 	}
 }
 
-// ToNote is of how many items there are fires to be noted, NoteAgain counts the tries anew, TryNoting counts a try of an
-// instance that leaves, and StopNoting gives it up; see missed.Fires.
+// ToNote returns of how many items there are fires to note.
 func (r *Rounds) ToNote() int { return r.missed.ToNote() }
 
-// NoteAgain is explained at [Rounds.ToNote].
-func (r *Rounds) NoteAgain() { r.missed.TryAgain() }
+// ResetTries gives an instance that leaves all its tries to note them anew.
+func (r *Rounds) ResetTries() { r.missed.TryAgain() }
 
-// TryNoting is explained at [Rounds.ToNote].
+// TryNoting counts a try, and tells whether they were too many: then it gives up.
 func (r *Rounds) TryNoting() (tooMany bool) { return r.missed.Try() }
 
-// StopNoting is explained at [Rounds.ToNote].
+// StopNoting forgets what is to be noted.
 func (r *Rounds) StopNoting() { r.missed.GiveUp() }
 
 // Executions are those of this process.
