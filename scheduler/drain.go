@@ -182,14 +182,14 @@ func (s *Scheduler) closeRunners() {
 		r.alarm.Stop()
 		r.configuration.Stop()
 		r.leadership.Stop()
-		r.whole.Stop()
+		r.hooks.Stop()
 	}
 }
 
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	return r.rounds.Busy() || r.whole.Busy() || r.rounds.ToNote() > 0 && r.attached != nil
+	return r.rounds.Busy() || r.hooks.Busy() || r.rounds.ToNote() > 0 && r.attached != nil
 }
 
 // abandon ends what runs here as interrupted, though its code may go on, and names it.

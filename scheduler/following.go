@@ -78,7 +78,7 @@ func (r *runner) known() registry.Snapshot {
 // before it.
 func (r *runner) noteMoves(before registry.Revision, step registry.Step, t jobtree.Touched) {
 	moved := t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch
-	if r.state.Whole() {
+	if r.state.KnowsAll() {
 		if moved || t.Owners {
 			r.scope.moved = time.Now()
 		}
@@ -114,14 +114,14 @@ func (r *runner) follow() {
 	if !r.started || r.scope.turns || r.blind != nil || r.departure.leaving {
 		return
 	}
-	if !r.state.Whole() {
+	if !r.state.KnowsAll() {
 		if r.scope.stale {
 			r.widen()
 		}
 		return
 	}
 	c := following.Circumstances{Rule: r.s.following, Items: r.state.Total()}
-	if c.Small() || r.whole != nil || r.s.java || r.s.java3 {
+	if c.Small() || r.hooks != nil || r.s.java || r.s.java3 {
 		return
 	}
 	v := r.look()
@@ -309,8 +309,8 @@ func (j *Job) follows(view *registry.View) bool {
 	return view == j.r.view && j.r.outside == nil
 }
 
-// whole returns a view of the whole job, and what ends its use: the runner's, or one of its own.
-func (j *Job) whole(ctx context.Context) (view *registry.View, done func(), err error) {
+// viewOfAll returns a view of the whole job, and what ends its use: the runner's, or one of its own.
+func (j *Job) viewOfAll(ctx context.Context) (view *registry.View, done func(), err error) {
 	view, err = j.view()
 	if err != nil {
 		return nil, nil, err

@@ -47,7 +47,7 @@ func (p leadershipPorts) Resharded(plan resharding.Plan) {
 
 // lead does a leader's work, if this instance is the leader, or tries to become it if there is none.
 func (r *runner) lead() {
-	if !r.state.Whole() {
+	if !r.state.KnowsAll() {
 		return // who leads must know all items
 	}
 	if v := r.look(); r.leadership.DeclaresLost(v) {

@@ -70,7 +70,7 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 		return fail(ErrNotRecorded)
 	}
 	for {
-		view, done, err := q.j.whole(ctx)
+		view, done, err := q.j.viewOfAll(ctx)
 		if errors.Is(err, ErrUnknownJob) {
 			return nil, err
 		}

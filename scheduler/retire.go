@@ -26,7 +26,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.alarm.Stop()
 		r.configuration.Stop()
 		r.leadership.Stop()
-		r.whole.Stop()
+		r.hooks.Stop()
 		if r.pausedFor != "" {
 			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
 		}

@@ -28,7 +28,7 @@ func TestNoRoomHoldsTheRunner(t *testing.T) {
 			whole := aRunner(t, options)
 			r := reflect.ValueOf(whole).Elem()
 			rooms := roomsOf(r)
-			for _, name := range []string{"configuration", "leadership", "lost", "membership", "mending", "rounds", "whole"} {
+			for _, name := range []string{"configuration", "leadership", "lost", "membership", "mending", "rounds", "hooks"} {
 				require.Contains(t, rooms, name)
 			}
 			_, peers := rooms["peers"]

@@ -60,8 +60,8 @@ func (p roundsPorts) Overloaded() bool { return p.runner().s.load.Over() }
 // Peers implements [rounds.Ports].
 func (p roundsPorts) Peers() peers.Peers { return p.runner().peers }
 
-// Whole implements [rounds.Ports].
-func (p roundsPorts) Whole() rounds.Whole { return p.runner().whole }
+// Hooks implements [rounds.Ports].
+func (p roundsPorts) Hooks() rounds.Hooks { return p.runner().hooks }
 
 // Admission implements [rounds.Ports].
 func (p roundsPorts) Admission() *admission.Admission { return p.runner().s.admission }

@@ -78,7 +78,7 @@ type runner struct {
 	mending       *mending.Mending
 	peers         peers.Peers // others that share the job
 	rounds        *rounds.Rounds
-	whole         *wholeround.Rounds // nil without a job.WholeRoundListener
+	hooks         *wholeround.Rounds // nil without a job.WholeRoundListener
 	failures      notify.Failures
 }
 
@@ -93,7 +93,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobO
 		r.class = cfg.ClassName()
 	}
 	p := ports{func() *runner { return r }}
-	r.whole, r.peers = r.newWholeRounds(p), r.newPeers(p)
+	r.hooks, r.peers = r.newWholeRounds(p), r.newPeers(p)
 	r.leadership = leadership.New(leadershipPorts{p})
 	r.mending = mending.New(mendingPorts{p})
 	r.membership, r.lost = membership.New(membershipPorts{p}), &lost.Executions{Ports: p}
@@ -154,7 +154,7 @@ func (r *runner) apply(step registry.Step) {
 	r.lost.Observe(touched)
 	r.mending.Observe(r.look(), touched)
 	r.rounds.Observe(touched)
-	r.whole.Observe(r.look(), touched)
+	r.hooks.Observe(r.look(), touched)
 	r.reportUnreadable(touched)
 	r.shown = time.Now()
 	r.noteMoves(before, step, touched)
@@ -241,7 +241,7 @@ func (r *runner) decide() {
 	r.noteMissed()
 	r.mindBarriers()
 	r.rounds.Answer(r.look())
-	if r.state.Whole() {
+	if r.state.KnowsAll() {
 		r.commit(requests.Decide(r.look(), r.s.traits, r.wants))
 	}
 }
@@ -252,7 +252,7 @@ func (r *runner) decideAgain() { r.box.Post(func() {}) }
 // committed notes that this runner changed the tree: the next decision needs to see that.
 func (r *runner) committed(revision registry.Revision) {
 	r.needed = max(r.needed, revision)
-	if !r.state.Whole() { // the view may not show what it changed
+	if !r.state.KnowsAll() { // the view may not show what it changed
 		r.await(revision)
 	}
 }

@@ -27,19 +27,19 @@ func (r *runner) newWholeRounds(p ports) *wholeround.Rounds {
 
 // mindBarriers does what the barriers of whole rounds ask of this instance now.
 func (r *runner) mindBarriers() {
-	if r.whole == nil {
+	if r.hooks == nil {
 		return
 	}
-	for _, phase := range r.whole.Phases() {
-		r.commit(r.whole.SettleHook(r.look(), phase))
+	for _, phase := range r.hooks.Phases() {
+		r.commit(r.hooks.SettleHook(r.look(), phase))
 		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && wholeround.Together(r.settings.Config) {
-			r.commit(r.whole.Decide(r.look(), phase))
+			r.commit(r.hooks.Decide(r.look(), phase))
 		}
 	}
 	if r.attached.Connected() {
-		r.whole.Release(r.look())
+		r.hooks.Release(r.look())
 		if r.applied >= r.needed {
-			r.whole.GiveBack(r.look())
+			r.hooks.GiveBack(r.look())
 		}
 	}
 }
@@ -49,16 +49,16 @@ func (r *runner) mindBarriers() {
 // items, they get those that still wait.
 func (r *runner) mindBarriersBlind(leaves bool) {
 	needed := r.needed // a barrier is nothing that this instance holds
-	for _, phase := range r.whole.Phases() {
-		r.commit(r.whole.SettleHook(r.look(), phase))
+	for _, phase := range r.hooks.Phases() {
+		r.commit(r.hooks.SettleHook(r.look(), phase))
 	}
 	r.needed = needed
 	if !r.attached.Connected() {
 		return
 	}
-	r.whole.Release(r.look())
+	r.hooks.Release(r.look())
 	if leaves {
-		r.whole.GiveBack(r.look())
+		r.hooks.GiveBack(r.look())
 	}
 }
 

@@ -41,7 +41,7 @@ func (s *State) Narrow(items []int) {
 // Widen takes in that all items are followed again. The next step must say all that is new since [Regained]. It touches
 // each item that was not followed, whether or not there is anything to say of it.
 func (s *State) Widen() {
-	if s.Whole() {
+	if s.KnowsAll() {
 		return
 	}
 	narrow := s.few.narrow
@@ -65,10 +65,10 @@ func (s *State) regained() []int {
 }
 
 // Knows tells whether all nodes of an item are followed.
-func (s *State) Knows(item int) bool { return s.Whole() || s.few.narrow.known[item] }
+func (s *State) Knows(item int) bool { return s.KnowsAll() || s.few.narrow.known[item] }
 
-// Whole tells whether all items are followed.
-func (s *State) Whole() bool {
+// KnowsAll tells whether all items are followed.
+func (s *State) KnowsAll() bool {
 	narrow := valueOf(s.few).narrow
 	return narrow == nil || narrow.known == nil
 }

@@ -60,7 +60,7 @@ func TestANarrowedStateFollowsAndWidens(t *testing.T) {
 			now, _ := jobtree.Narrowed(s.snapshot(), parts)
 			state.Apply(registry.Step{Snapshot: now, Changes: now.Since(seen)})
 			whole := jobtree.StateOf("orders", s.snapshot())
-			require.False(rt, state.Whole())
+			require.False(rt, state.KnowsAll())
 			for n := range items {
 				if !slices.Contains(followed, n) {
 					require.False(rt, state.Knows(n))
@@ -79,7 +79,7 @@ func TestANarrowedStateFollowsAndWidens(t *testing.T) {
 			state.Widen()
 			known = s.snapshot()
 			touched := state.Apply(registry.Step{Snapshot: known, Changes: known.Since(jobtree.Regained(now, kept))})
-			require.True(rt, state.Whole())
+			require.True(rt, state.KnowsAll())
 			for n := range items {
 				require.Equal(rt, whole.Item(n), state.Item(n))
 				require.True(rt, slices.Contains(followed, n) || slices.Contains(touched.Items, n))

@@ -20,7 +20,7 @@ const mostOfLeave = 64
 // leaders have rules of their own. What moves in parts needs a leader who tidies up after it.
 func PlanLeave(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, leaver string, leave registry.Txn) (plan Plan, ok bool, err error) {
 	taken := len(leave.If) + len(leave.Then)
-	if !s.Whole() || s.SharedWithJava() || taken > mostOfLeave || len(Tidy(s, term)) > 0 {
+	if !s.KnowsAll() || s.SharedWithJava() || taken > mostOfLeave || len(Tidy(s, term)) > 0 {
 		return Plan{}, false, nil
 	}
 	others := slices.DeleteFunc(members(s), func(i jobtree.Instance) bool { return i.ID == leaver })

@@ -55,7 +55,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		}
 	}
 	if len(round.batch) > 0 {
-		if opens := r.ports.Whole().Open(v, round.newest); len(opens) > 0 {
+		if opens := r.ports.Hooks().Open(v, round.newest); len(opens) > 0 {
 			round.batch = append(opens, round.batch...)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
-// Whole are the hooks for whole rounds, of which a job may have none.
-type Whole interface {
+// Hooks are the hooks for whole rounds, of which a job may have none.
+type Hooks interface {
 	Open(v room.View, newest wholeround.Newest) room.Batch
 	Holds() bool
 	Gate(held wholeround.Held) *wholeround.Gate
@@ -17,8 +17,8 @@ type Whole interface {
 
 // holdBack makes a round's executions wait for the started hook, if the job has one.
 func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
-	whole := r.ports.Whole()
-	if !whole.Holds() || !wholeround.Together(v.Config) {
+	hooks := r.ports.Hooks()
+	if !hooks.Holds() || !wholeround.Together(v.Config) {
 		return
 	}
 	var gates []*wholeround.Gate
@@ -26,7 +26,7 @@ func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
 		if !e.Monitored() {
 			continue
 		}
-		gate := whole.Gate(wholeround.Held{
+		gate := hooks.Gate(wholeround.Held{
 			Record: e.Record, Item: e.Item,
 			Opened: func() { r.executions.Opened(e) },
 			Late: func() {
@@ -36,9 +36,9 @@ func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
 			Back: func() bool { return r.executions.GiveBack(e) },
 		})
 		if gate != nil {
-			e.Wait, e.Forget = gate.Open, func() { whole.Forget(gate) }
+			e.Wait, e.Forget = gate.Open, func() { hooks.Forget(gate) }
 			gates = append(gates, gate)
 		}
 	}
-	whole.Bound(gates)
+	hooks.Bound(gates)
 }

@@ -26,7 +26,7 @@ import (
 type Ports interface {
 	executions.Ports
 	Peers() peers.Peers
-	Whole() Whole
+	Hooks() Hooks
 	Admission() *admission.Admission
 	Load() *load.Load
 	// Look returns what the runner knows when a message comes.
@@ -74,32 +74,32 @@ type Rounds struct {
 func New(ports Ports) *Rounds {
 	r := &Rounds{ports: ports, settings: configuration.None(), stale: true}
 	r.missed = missed.New(ports, r)
-	r.executions = executions.New(ports, whole{r})
+	r.executions = executions.New(ports, forExecutions{r})
 	return r
 }
 
-// whole is what the part that runs items may ask of all.
-type whole struct{ *Rounds }
+// forExecutions is what the part that runs items may ask of all.
+type forExecutions struct{ *Rounds }
 
 // All implements [executions.Rounds].
-func (w whole) All() iter.Seq[*executions.Execution] { return w.Running() }
+func (x forExecutions) All() iter.Seq[*executions.Execution] { return x.Running() }
 
 // Of implements [executions.Rounds].
-func (w whole) Of(item int) *executions.Execution { return w.running(item) }
+func (x forExecutions) Of(item int) *executions.Execution { return x.running(item) }
 
 // NoteAtEnd implements [executions.Rounds].
-func (w whole) NoteAtEnd(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-	return w.missed.NoteAtEnd(v, w.ports.Peers(), item, due, noted, ran)
+func (x forExecutions) NoteAtEnd(v room.View, item int, due policy.Due, noted jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+	return x.missed.NoteAtEnd(v, x.ports.Peers(), item, due, noted, ran)
 }
 
 // Closed implements [executions.Rounds].
-func (w whole) Closed(e *executions.Execution, o registry.Outcome) { w.closed(e, o) }
+func (x forExecutions) Closed(e *executions.Execution, o registry.Outcome) { x.closed(e, o) }
 
 // Over implements [executions.Rounds].
-func (w whole) Over(o registry.Outcome) {
+func (x forExecutions) Over(o registry.Outcome) {
 	var conflict *registry.ConflictError
 	if errors.As(o.Err, &conflict) {
-		w.ports.Overtaken(conflict)
+		x.ports.Overtaken(conflict)
 	}
 }
 

@@ -14,7 +14,7 @@ const soon = 200 * time.Millisecond
 // of all items shows everything as soon as it can; one of some items alone costs a question for each commit that is to be
 // shown at once, and is otherwise a little behind with those of this process, about which nobody else has to be told.
 func (r *Rounds) awaitWritten(v room.View, round *Round, it *item, node jobtree.Item) {
-	if v.State.Whole() || v.Applied >= it.wrote {
+	if v.State.KnowsAll() || v.Applied >= it.wrote {
 		return
 	}
 	_, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
