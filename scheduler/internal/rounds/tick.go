@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"iter"
 	"slices"
 	"time"
 
@@ -23,63 +24,91 @@ func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 	}
 	decide = r.stale
 	r.refreshOwned(v)
-	left := v.LeftBefore(t.Fire)
-	if left || !r.dozing.follows(t.First) {
+	k := r.ticked(v, t)
+	if !kept {
+		r.Kept()
+	}
+	k.atOnce = !k.left && r.ports.Admission().Full() && r.mayQueueAtOnce(v)
+	for n := range r.itemsToNote(v, k.left) {
+		r.noteFire(v, n, &k)
+	}
+	r.ports.Load().Want(k.wanted)
+	r.ports.Load().Drop(k.dropped)
+	return decide || k.decide
+}
+
+// noting is a fire that is being noted for items, and what has come of that.
+type noting struct {
+	fire   time.Time
+	passed []time.Time // that the same tick stands for, and that are made up one by one
+	left   bool        // this instance left before the fire: only what still runs here goes on
+	atOnce bool        // items may be given a place among those that wait without another look
+
+	wanted, dropped int  // fires that items want, and fires before that those have dropped for want of their turn
+	decide          bool // something may begin
+}
+
+// ticked takes in what this clock has seen, before any item's fire is noted.
+func (r *Rounds) ticked(v room.View, t fires.Tick) noting {
+	k := noting{fire: t.Fire, left: v.LeftBefore(t.Fire)}
+	if k.left || !r.dozing.follows(t.First) {
 		r.rouseAll()
 	}
-	if left { // what still runs here goes on
+	if k.left { // what still runs here goes on
 		r.missed.Missing()
 	} else {
 		r.ports.Peers().Ticked(v)
 		r.missed.Ticked(t, r.isSettled(v))
 	}
-	m := v.Rules
-	var passed []time.Time
-	if m.All && t.First.Before(t.Fire) {
-		passed = v.Rules.Fires(t.First.Add(-1), t.Fire.Add(-1))
+	if v.Rules.All && t.First.Before(t.Fire) {
+		k.passed = v.Rules.Fires(t.First.Add(-1), t.Fire.Add(-1))
 	}
-	r.dozing.note(passed, t.Fire)
-	if !kept {
-		r.Kept()
-	}
-	atOnce := !left && r.ports.Admission().Full() && r.mayQueueAtOnce(v)
-	wanted, dropped := 0, 0
-	note := func(n int) {
-		it := r.items[n]
-		if it != nil && it.dozes || v.State.Disabled(n) {
-			return
+	r.dozing.note(k.passed, t.Fire)
+	return k
+}
+
+// itemsToNote yields my items, unless this instance has left, and those that run here and are not mine any more. Where all
+// of them doze, there is nothing to look at.
+func (r *Rounds) itemsToNote(v room.View, left bool) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		if r.dozing.items < len(r.owned) && !left {
+			for _, n := range r.owned {
+				if !yield(n) {
+					return
+				}
+			}
 		}
-		if it == nil {
-			it = r.item(n)
-		}
-		wanted++
-		if it.queued && !it.Due.OnTime.IsZero() {
-			dropped++ // nothing but its turn kept it from beginning since the fire before
-		}
-		it.Tick(m.Policy, t.Fire, passed)
-		if !it.queued && (!atOnce || !r.queueAtOnce(v, it)) {
-			r.toConsider.Add(n)
-			decide = true
-		}
-		if it.queued && it.running == nil && !left {
-			r.doze(it, m, t.Fire)
-		}
-	}
-	if r.dozing.items < len(r.owned) && !left {
-		for _, n := range r.owned {
-			note(n)
-		}
-	}
-	if left || len(r.items) > r.dozing.items {
-		for n, it := range r.items {
-			if it.running != nil && (left || !v.Owns(n)) {
-				note(n)
+		if left || len(r.items) > r.dozing.items {
+			for n, it := range r.items {
+				if it.running != nil && (left || !v.Owns(n)) && !yield(n) {
+					return
+				}
 			}
 		}
 	}
-	r.ports.Load().Want(wanted)
-	r.ports.Load().Drop(dropped)
-	return decide
+}
+
+// noteFire notes a fire for an item.
+func (r *Rounds) noteFire(v room.View, n int, k *noting) {
+	it := r.items[n]
+	if it != nil && it.dozes || v.State.Disabled(n) {
+		return
+	}
+	if it == nil {
+		it = r.item(n)
+	}
+	k.wanted++
+	if it.queued && !it.Due.OnTime.IsZero() {
+		k.dropped++ // nothing but its turn kept it from beginning since the fire before
+	}
+	it.Tick(v.Rules.Policy, k.fire, k.passed)
+	if !it.queued && (!k.atOnce || !r.queueAtOnce(v, it)) {
+		r.toConsider.Add(n)
+		k.decide = true
+	}
+	if it.queued && it.running == nil && !k.left {
+		r.doze(it, v.Rules, k.fire)
+	}
 }
 
 // isSettled is [room.View.Settled], which looks at all items: it is found out anew only after a step that may have changed
