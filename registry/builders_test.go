@@ -65,8 +65,8 @@ var builders = map[string]builder{
 	"failover/shared.go Yield": {"T6 leave an execution to Java", []string{endsItself}, "writes the record that it compares"},
 	"failover/requeue.go Requeue": {"T6 requeue", []string{endsItself, creation}, "it writes the record that it compares; the first one " +
 		"creates it, and whoever removes that has changed the configuration, or taken the item from the owner, which are compared"},
-	"failover/claim.go Claim":                         {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
-	"scheduler/internal/rounds/claim.go proposeClaim": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
+	"failover/claim.go Claim":                     {"T7 claim and begin", []string{endsItself}, "writes the record that it compares"},
+	"scheduler/internal/rounds/claim.go claimTxn": {"T7 beside other instances", []string{endsItself}, "Claim with what others make it compare"},
 
 	"internal/barrier/open.go Open": {"T8 open", []string{endsItself, creation}, "writes the barrier that it compares; the first round creates it, " +
 		"and it is removed with the job, whose configuration is compared"},

@@ -157,43 +157,14 @@ func (r *Rounds) considerRecord(v room.View, round *Round, it *item, node jobtre
 // proposeBegin proposes to begin the fire that is on time, or else what is asked for by hand, or else a missed fire
 // (T4).
 func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.Item) {
-	begin := jobtree.Begin{
-		Instance: v.Instance, Session: v.Attached.Session.ID(), Round: round.id, Time: round.now,
-		Failover: v.Config.Failover, Horizon: v.Clock.Horizon(),
-		Base: v.Tokens.Base,
-	}
-	// What the record shows as run, another instance may have run.
-	ran := node.Record.Value.LastFire
-	if node.Record.Value.FireAhead(begin.Horizon) {
-		if !ran.Equal(it.ignored) {
-			it.ignored = ran
-			r.ports.Log().ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", room.KeyItem, it.number, room.KeyFire, ran)
-		}
-		ran = time.Time{}
-	}
-	it.Due = it.Due.After(ran)
-	turn := registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
-	var guards []registry.Condition // of a request
-	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
-	switch {
-	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
-		var admitted bool
-		if turn, admitted = r.admit(v, round, it); !admitted {
-			return
-		}
-		begin.Fire, begin.Source = it.Due.Next()
-	case !asked:
-		if round.refuse && !it.Due.None() {
-			r.retryLater(v, it)
-		}
+	horizon := v.Clock.Horizon()
+	it.Due = it.Due.After(r.ranFor(it, node, horizon))
+	begin, guards, turn, ok := r.choose(v, round, it, node)
+	if !ok {
 		return
-	default:
-		begin.Source, begin.Trigger = job.Manual, request.Revision
-		begin.Fire, begin.Parameter, guards = request.Fire, request.Parameter, request.Guards
-		if !request.Until.IsZero() {
-			turn.Until = time.Now().Add(request.Until.Sub(round.now)) // by the monotonic clock
-		}
 	}
+	begin.Instance, begin.Session, begin.Round, begin.Time = v.Instance, v.Attached.Session.ID(), round.id, round.now
+	begin.Failover, begin.Horizon, begin.Base = v.Config.Failover, horizon, v.Tokens.Base
 	record, err := node.Record.Value.Begin(begin)
 	if err != nil {
 		r.cannotBegin(v, it, begin, err)
@@ -218,6 +189,44 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 			it.Due = it.Due.After(begin.Fire)
 		}
 	}, Dropped: func() { r.notSent(v, it) }})
+}
+
+// ranFor returns the last fire for which an item has run: what its record shows, another instance may have run. One that a
+// broken clock wrote is not believed, and is none.
+func (r *Rounds) ranFor(it *item, node jobtree.Item, horizon time.Time) time.Time {
+	ran := node.Record.Value.LastFire
+	if !node.Record.Value.FireAhead(horizon) {
+		return ran
+	}
+	if !ran.Equal(it.ignored) {
+		it.ignored = ran
+		r.ports.Log().ErrorContext(r.ports.Life(), "ignoring the last fire of an item: a broken clock wrote it", room.KeyItem, it.number, room.KeyFire, ran)
+	}
+	return time.Time{}
+}
+
+// choose chooses what an item is to run for, if anything: begin says that, guards are those of a request by hand, and turn
+// is the begin's. ok is false if nothing is to begin now.
+func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) (begin jobtree.Begin, guards []registry.Condition, turn registry.Turn, ok bool) {
+	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
+	switch {
+	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
+		turn, ok = r.admit(v, round, it)
+		begin.Fire, begin.Source = it.Due.Next()
+		return begin, nil, turn, ok
+	case !asked:
+		if round.refuse && !it.Due.None() {
+			r.retryLater(v, it)
+		}
+		return begin, nil, turn, false
+	}
+	begin.Source, begin.Trigger = job.Manual, request.Revision
+	begin.Fire, begin.Parameter = request.Fire, request.Parameter
+	turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
+	if !request.Until.IsZero() {
+		turn.Until = time.Now().Add(request.Until.Sub(round.now)) // by the monotonic clock
+	}
+	return begin, request.Guards, turn, true
 }
 
 // roomAtFirst bounds for how many begins there is room before the first is proposed.

@@ -1,6 +1,8 @@
 package rounds
 
 import (
+	"time"
+
 	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -11,20 +13,12 @@ import (
 // claims, and it alone: the leader has moved the items of the lost instance by the same rules as
 // ever, so the claims are spread like the work, and nobody else spends a commit on them.
 func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
-	if !failover.Claimable(v.State, it.number) {
+	txn, record, latch, ok := r.claimTxn(v, it.number, round.id, round.now)
+	switch {
+	case !ok:
 		return
-	}
-	txn, record, err := failover.Claim(v.State, it.number, failover.Claimant{
-		Instance: v.Instance, Session: v.Attached.Session, Round: round.id, Time: round.now, Base: v.Tokens.Base,
-	})
-	if err != nil {
-		r.ports.Log().ErrorContext(r.ports.Life(), "cannot claim", room.KeyItem, it.number, room.KeyError, err)
-		return
-	}
-	latch, guards := r.ports.Peers().Claiming(v)
-	txn.If = append(txn.If, guards...)
-	if latch != "" {
-		r.claimInLatch(v, latch, it, txn, record, round.id)
+	case latch != "":
+		r.claimInLatch(v, latch, it.number, txn, record, round.id)
 		return
 	}
 	under := v.Attached
@@ -36,14 +30,36 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	}})
 }
 
-// ClaimAbandoned claims lost executions of items that may be another's, as far as the others make it necessary.
+// ClaimAbandoned claims lost executions of items that may be another's, as far as the others make it necessary. Where they
+// do, they claim in a latch, too.
 func (r *Rounds) ClaimAbandoned(v room.View, id func() string) {
 	if len(v.State.FailoverItems) == 0 { // nobody wishes for a claimant
 		return
 	}
 	for n := range r.ports.Peers().Claims(v, func(n int) bool { return r.claimIsFutile(v, n) }) {
-		r.proposeClaim(v, &Round{id: id(), now: v.Clock.Now()}, &item{number: n})
+		round := id()
+		if txn, record, latch, ok := r.claimTxn(v, n, round, v.Clock.Now()); ok {
+			r.claimInLatch(v, latch, n, txn, record, round)
+		}
 	}
+}
+
+// claimTxn is the transaction of a claim, with what the others make it compare. latch is that in which they claim, too;
+// empty = there is none. ok is false if there is nothing to claim.
+func (r *Rounds) claimTxn(v room.View, n int, round string, now time.Time) (txn registry.Txn, record jobtree.Record, latch string, ok bool) {
+	if !failover.Claimable(v.State, n) {
+		return txn, record, "", false
+	}
+	txn, record, err := failover.Claim(v.State, n, failover.Claimant{
+		Instance: v.Instance, Session: v.Attached.Session, Round: round, Time: now, Base: v.Tokens.Base,
+	})
+	if err != nil {
+		r.ports.Log().ErrorContext(r.ports.Life(), "cannot claim", room.KeyItem, n, room.KeyError, err)
+		return txn, record, "", false
+	}
+	latch, guards := r.ports.Peers().Claiming(v)
+	txn.If = append(txn.If, guards...)
+	return txn, record, latch, true
 }
 
 // claimIsFutile tells whether an item cannot be claimed now: something of it runs here, or may, or another claim
@@ -54,14 +70,14 @@ func (r *Rounds) claimIsFutile(v room.View, n int) bool {
 }
 
 // claimInLatch commits a claim inside the latch in which others claim, too. One claim at a time is under way.
-func (r *Rounds) claimInLatch(v room.View, latch string, it *item, txn registry.Txn, record jobtree.Record, id string) {
+func (r *Rounds) claimInLatch(v room.View, latch string, n int, txn registry.Txn, record jobtree.Record, id string) {
 	if r.claiming {
 		return // when that claim is over, the item is considered again
 	}
-	r.claiming, r.claimingOf = true, it.number
+	r.claiming, r.claimingOf = true, n
 	under := v.Attached
 	r.ports.InLatch(latch, under, txn, func(revision registry.Revision, err error) {
-		r.claimed(it.number, under, record, id, revision, err)
+		r.claimed(n, under, record, id, revision, err)
 	})
 }
 
