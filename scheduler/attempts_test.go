@@ -12,6 +12,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
+// These are stories of the attempts of package executions, told by whole clusters; its own tests are with it.
+
 func TestAnItemIsTriedAgainWithinItsExecution(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

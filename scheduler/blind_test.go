@@ -627,3 +627,46 @@ func TestAnEndOverANoteThatMayNotBeRead(t *testing.T) {
 		require.Less(t, time.Since(runs[len(runs)-1].began), 2*time.Second, "the item goes on there")
 	})
 }
+
+// A job that this process may not read is named and left alone, and the others run. If it may read none, Run
+// says so.
+func TestJobsThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	for name, denied := range map[string][]string{"one of two": {"/bills"}, "both": {"/bills", "/orders"}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				reg := c.server.Open("test")
+				defer func() { require.NoError(t, reg.Close(context.Background())) }()
+				var log lines
+				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				require.NoError(t, err)
+				require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil))))
+				require.NoError(t, errOf(s.Add(t.Context(), job.Config{Name: "bills", Cron: everyFive, ShardingTotalCount: 1}, c.record("a", nil))))
+				for _, path := range denied {
+					reg.Deny(path, true)
+				}
+				ctx, stop := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- s.Run(ctx) }()
+				if len(denied) == 2 {
+					require.ErrorIs(t, <-done, registry.ErrDenied)
+					stop()
+					return
+				}
+				sleepUntil(6 * time.Second)
+				require.Equal(t, []string{"item 0 fire 5s scheduled on a"}, c.shown())
+				select {
+				case <-s.Ready():
+				default:
+					require.Fail(t, "it waits for the job that it may not read")
+				}
+				require.Equal(t, 1, log.count("job is left alone"))
+				require.Contains(t, errorLine(&log), "no permission to read /bills")
+				require.Contains(t, errorLine(&log), "job=bills")
+				stop()
+				require.NoError(t, <-done)
+			})
+		})
+	}
+}

@@ -344,3 +344,27 @@ func (c *cluster) removeJob(name string) {
 	_, err := reg.Commit(c.t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree(jobtree.For(name).Root())}})
 	require.NoError(c.t, err)
 }
+
+// answersLate is a registry whose answers come after what they tell of.
+type answersLate struct{ registry.Registry }
+
+func (s answersLate) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	revision, err := s.Registry.Commit(ctx, txn)
+	time.Sleep(time.Millisecond)
+	return revision, err
+}
+
+// A job that is declared while there is a handler for its class is the declaration's.
+func TestADeclarationGoesBeforeAHandler(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := c.server.Open("test")
+		s, stop := c.serveOver(answersLate{reg}, c.record("handler", nil))
+		<-s.Ready()
+		require.NoError(t, errOf(s.Add(t.Context(), ofClass("orders", "index", 1), c.record("declared", nil))))
+		sleepUntil(6 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s scheduled on declared"}, c.shown())
+		require.NoError(t, stop())
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}

@@ -187,3 +187,59 @@ func sleepUntil(d time.Duration) {
 func registryPut(path, value string) registry.Txn {
 	return registry.Txn{Then: []registry.Write{registry.Put(path, value)}}
 }
+
+// serve runs a scheduler of the job "orders" over a registry until the returned function stops it.
+func (c *cluster) serve(id string, reg registry.Registry, work job.HandlerFunc, opts ...scheduler.Option) (stop func()) {
+	c.t.Helper()
+	s, err := scheduler.New(reg, append(opts, scheduler.WithInstanceID(fullID(id)))...)
+	require.NoError(c.t, err)
+	require.NoError(c.t, errOf(s.Add(c.t.Context(), jobOf(2), c.record(id, work))))
+	ctx, cancel := context.WithCancel(c.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	return func() {
+		cancel()
+		require.NoError(c.t, <-done)
+	}
+}
+
+// serveOver runs an instance with a handler of class "index" over a registry of the test's making, until
+// it is told to stop. It returns what Run did.
+func (c *cluster) serveOver(reg registry.Registry, code job.HandlerFunc) (s *scheduler.Scheduler, stop func() error) {
+	c.t.Helper()
+	s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithHandler("index", code))
+	require.NoError(c.t, err)
+	ctx, cancel := context.WithCancel(c.t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	return s, func() error {
+		cancel()
+		select {
+		case err := <-done:
+			return err
+		case <-time.After(time.Hour):
+			require.Fail(c.t, "Run hangs")
+			return nil
+		}
+	}
+}
+
+// startWith is [cluster.start] with options of the process.
+func (c *cluster) startWith(id string, work job.HandlerFunc, options []scheduler.Option, configs ...job.Config) *instance {
+	c.t.Helper()
+	i := c.launchWith(id, work, options, nil, configs...)
+	<-i.Ready()
+	return i
+}
+
+// launchWith is [cluster.launch] with options of the process and of its jobs.
+func (c *cluster) launchWith(id string, work job.HandlerFunc, options []scheduler.Option, declared []scheduler.JobOption, configs ...job.Config) *instance {
+	c.t.Helper()
+	reg := c.server.Open("test")
+	s, err := scheduler.New(reg, append([]scheduler.Option{scheduler.WithInstanceID(fullID(id))}, options...)...)
+	require.NoError(c.t, err)
+	for _, cfg := range configs {
+		require.NoError(c.t, errOf(s.Add(c.t.Context(), cfg, c.record(id, work), declared...)))
+	}
+	return c.run(s, reg)
+}

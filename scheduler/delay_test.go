@@ -401,3 +401,36 @@ func TestMissedFiresOutlastAChangeOfTheJitter(t *testing.T) {
 		})
 	}
 }
+
+// A job with a fixed delay goes on when the clock that it did not run by is right again.
+func TestAFixedDelayAfterAClockThatWasRefused(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := delayed(1)
+		cfg.MaxTimeDiff, cfg.ClockPolicy, cfg.ReconcileInterval = 5*time.Second, job.ClockRefuse, -1
+		set := c.skewed(cfg)
+		sleepUntil(90 * time.Second)
+		require.Len(t, c.take(), 2)
+		set(10 * time.Second)
+		sleepUntil(10 * time.Minute)
+		c.take()
+		set(0)
+		sleepUntil(15 * time.Minute)
+		require.GreaterOrEqual(t, len(c.take()), 3)
+	})
+}
+
+// An end that a clock recorded which is far ahead does not keep a job with a fixed delay waiting for it.
+func TestAFixedDelayAfterABrokenClock(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		set := c.skewed(delayed(1))
+		sleepUntil(30 * time.Second)
+		set(20 * time.Minute)
+		sleepUntil(61 * time.Second)
+		set(0)
+		c.take()
+		sleepUntil(10 * time.Minute)
+		require.GreaterOrEqual(t, len(c.take()), 7)
+	})
+}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -165,4 +166,23 @@ func TestADeletionByHandIsToldFromARemoval(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A job that was removed from the registry pauses, and goes on when it is declared anew.
+func TestAJobIsRemovedAndComesBack(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		reg := c.server.Open("test")
+		_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree("/orders")}})
+		require.NoError(t, err)
+		require.NoError(t, reg.Close(context.Background()))
+		c.take()
+		sleepUntil(21 * time.Second)
+		require.Empty(t, c.take())
+		c.change(jobOf(1))
+		sleepUntil(31 * time.Second)
+		require.Len(t, c.take(), 2)
+	})
 }

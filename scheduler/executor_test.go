@@ -14,6 +14,8 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
+// These are stories of what package executions makes of a bound, told by whole clusters.
+
 // crowd is code that takes a while and counts how many of its items run at once.
 type crowd struct {
 	takes     time.Duration

@@ -18,6 +18,8 @@ import (
 	"github.com/elasticron/elasticron/sharding"
 )
 
+// These are stories of code that packages executions, notify, asking and wholeround call, told by whole clusters.
+
 // vanishing is user code of every kind. That of one kind ends the goroutine that it is called on, as
 // testing.T.FailNow does; the rest does what it should.
 type vanishing struct {

@@ -374,3 +374,15 @@ func TestARecordThatIsLostWhileInstancesAreAsked(t *testing.T) {
 		require.Equal(t, []int{1, 1}, []int{runs[0].sc.Item, runs[1].sc.Item})
 	})
 }
+
+func TestARecordIsRemovedByHand(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(1))
+		sleepUntil(6 * time.Second)
+		remove(t, c.server, "/orders/sharding/0/record")
+		c.take()
+		sleepUntil(16 * time.Second)
+		require.Len(t, c.take(), 2)
+	})
+}

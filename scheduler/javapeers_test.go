@@ -609,3 +609,20 @@ func TestAJavaInstanceKeepsItsItemsAsItReconnects(t *testing.T) {
 		require.Equal(t, before, c.node(orders.ItemInstance(0)))
 	})
 }
+
+// A claim among Java peers comes back when its item had nothing else to be remembered for.
+func TestAClaimOfABlankItem(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := sharedJob(1)
+		cfg.Cron = "0 0/5 * * * ?"
+		cfg.Failover = true
+		b := c.startShared("b", took(time.Hour), cfg)
+		c.startShared("a", took(time.Minute), cfg)
+		sleepUntil(5*time.Minute + time.Second)
+		b.crash(t)
+		c.take()
+		sleepUntil(8 * time.Minute)
+		require.Equal(t, []string{"item 0 fire 5m0s failover on a"}, c.shown()[:1])
+	})
+}

@@ -9,9 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/sharding"
 )
 
 // Hundreds of starts and deaths leave the tree with the nodes that it began with.
@@ -73,30 +70,5 @@ func TestALeaderRemovesWhatIsLeftOver(t *testing.T) {
 		sleepUntil(11 * time.Minute)
 		require.Equal(t, before, nodesOf(t, c))
 		require.Equal(t, map[string]int{fullID("a"): 2}, c.owners())
-	})
-}
-
-func TestTheStrategyIsChanged(t *testing.T) {
-	t.Parallel()
-	inBubble(t, func(t *testing.T, c *cluster) {
-		c.start("a", nil, jobOf(4))
-		c.start("b", nil, jobOf(4))
-		sleepUntil(time.Second)
-		require.Equal(t, fullID("b"), c.state().Owner(0), "average allocation gives the first items to the last id")
-		cfg := job.Config{Name: "orders", Cron: everyFive, ShardingTotalCount: 4}
-		cfg.ShardingStrategy = sharding.NameRotate // the hash of "orders" is odd: by one of two
-		c.change(cfg)
-		sleepUntil(2 * time.Second)
-		require.Equal(t, fullID("a"), c.state().Owner(0))
-		cfg.ShardingStrategy = "by moon"
-		c.change(cfg)
-		sleepUntil(6 * time.Second)
-		require.Zero(t, c.state().Leader, "nobody leads a job whose strategy nobody knows")
-		require.Empty(t, c.take(), "nor does it run")
-		cfg.ShardingStrategy = ""
-		c.change(cfg)
-		sleepUntil(11 * time.Second)
-		require.Equal(t, fullID("b"), c.state().Owner(0))
-		require.Len(t, c.take(), 4)
 	})
 }

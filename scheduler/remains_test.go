@@ -3,12 +3,17 @@ package scheduler_test
 import (
 	"context"
 	"math"
+	"slices"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 )
 
@@ -94,4 +99,48 @@ func TestAStopKeepsTheSession(t *testing.T) {
 			})
 		})
 	}
+}
+
+// cutsAtLeave is a registry that is cut off when instance a asks it to take part no more, twice.
+type cutsAtLeave struct {
+	registry.Registry
+	reg  *memory.Registry
+	cuts atomic.Int32
+}
+
+func (c *cutsAtLeave) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	if slices.ContainsFunc(txn.Then, func(w registry.Write) bool {
+		return w.Kind == registry.WriteDelete && w.Path == jobtree.For("orders").Instance(fullID("a"))
+	}) && c.cuts.Add(1) <= 2 {
+		c.reg.Cut()
+	}
+	return c.Registry.Commit(ctx, txn)
+}
+
+// The session is lost while a job is being left, and its lease is taken up again with the nodes: no
+// instance stays behind that nobody runs.
+func TestALostSessionWhileAJobIsLeft(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.store(ofClass("orders", "index", 2))
+		reg := c.server.Open("test")
+		_, stop := c.serveOver(&cutsAtLeave{Registry: reg, reg: reg}, c.record("a", nil))
+		c.serveJobs("b", nil, "send")
+		sleepUntil(6 * time.Second)
+		require.Equal(t, []string{fullID("a")}, c.members())
+		c.store(ofClass("orders", "send", 2))
+		synctest.Wait()
+		session, err := reg.Session(t.Context())
+		require.NoError(t, err)
+		<-session.Done()
+		synctest.Wait()
+		time.Sleep(100 * time.Millisecond)
+		reg.Heal()
+		sleepUntil(time.Minute)
+		reg.Heal() // the second try was cut off, too
+		sleepUntil(3 * time.Minute)
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners())
+		require.NoError(t, stop())
+		require.NoError(t, reg.Close(context.Background()))
+	})
 }

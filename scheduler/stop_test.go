@@ -187,3 +187,57 @@ func TestRunIsForOnce(t *testing.T) {
 	require.ErrorIs(t, s.Run(ctx), scheduler.ErrRan)
 	require.ErrorIs(t, errOf(s.Add(t.Context(), jobOf(1), nothing)), scheduler.ErrStopped)
 }
+
+func TestVanishWinsOverAStop(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			a := c.start("a", untilDone, jobOf(1))
+			sleepUntil(6 * time.Second)
+			a.Vanish()
+			a.cancel()
+			require.ErrorIs(t, <-a.done, scheduler.ErrVanished)
+			a.done <- nil
+			require.True(t, c.state().Item(0).Running.Exists(), "nothing was written")
+		})
+	}
+}
+
+func TestAddDuringAStopIsRefused(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := func(context.Context, job.ShardingContext) error { time.Sleep(10 * time.Second); return nil }
+		a := c.start("a", slow, jobOf(1))
+		sleepUntil(6 * time.Second)
+		a.cancel()
+		sleepUntil(7 * time.Second)
+		require.ErrorIs(t, errOf(a.Add(t.Context(), job.Config{Name: "late", Cron: everyFive, ShardingTotalCount: 1}, nothing)), scheduler.ErrStopped)
+		require.NotContains(t, stored(t, c.server), "/late/config")
+	})
+}
+
+// A job is being left when the process is stopped, and code of another one does not listen: Run
+// returns, and names what it gave up.
+func TestAStopWhileAJobIsLeft(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.store(ofClass("bills", "index", 1))
+		reg := c.server.Open("test")
+		bills := took(10 * time.Second)
+		s, stop := c.serveOver(reg, func(ctx context.Context, sc job.ShardingContext) error {
+			if sc.JobName == "bills" {
+				return bills(ctx, sc)
+			}
+			time.Sleep(3 * time.Minute)
+			return nil
+		})
+		deaf := job.HandlerFunc(func(context.Context, job.ShardingContext) error { time.Sleep(3 * time.Minute); return nil })
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), deaf)))
+		sleepUntil(6 * time.Second)
+		c.store(ofClass("bills", "other", 1))
+		sleepUntil(8 * time.Second)
+		require.ErrorContains(t, stop(), `job "orders": items [0] did not return`)
+		time.Sleep(10 * time.Minute)
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}

@@ -284,3 +284,34 @@ func TestAFireOfAClockThatWasAheadWaitsForItsTime(t *testing.T) {
 		})
 	}
 }
+
+// timeless is a registry whose clock can fail.
+type timeless struct {
+	*memory.Registry
+	fails atomic.Bool
+}
+
+func (r *timeless) ServerTime(ctx context.Context) (time.Time, error) {
+	if r.fails.Load() {
+		return time.Time{}, registry.ErrUnavailable
+	}
+	return r.Registry.ServerTime(ctx)
+}
+
+// A registry that does not tell the time forbids nothing.
+func TestTheRegistrysClockFails(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &timeless{Registry: c.server.Open("test")}
+		stop := c.serve("a", reg, nil)
+		sleepUntil(61 * time.Second)
+		reg.fails.Store(true)
+		reg.Expire()
+		sleepUntil(2*time.Minute + time.Second)
+		c.take()
+		sleepUntil(3*time.Minute + time.Second)
+		require.Len(t, c.take(), 2*12, "the fires of a minute")
+		stop()
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}

@@ -1,6 +1,7 @@
 package scheduler_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -60,6 +61,33 @@ func TestABeginIsJudgedAgainWhenItIsAnswered(t *testing.T) {
 				require.Equal(t, jobtree.ItemIdle, item.Record.Value.State)
 				sleepUntil(66 * time.Second)
 				require.Equal(t, []string{"item 0 fire 1m5s scheduled on a"}, c.shown(), "the next fire")
+			})
+		})
+	}
+}
+
+// A begin whose answer comes too late, when the session is in doubt, is taken back, and its fire runs
+// when it is not.
+func TestABeginThatIsAnsweredTooLate(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []bool{true, false} {
+		t.Run(fmt.Sprintf("misfire=%t", misfire), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 1}
+				if !misfire {
+					cfg.Misfire = job.MisfireSkip
+				}
+				a := c.start("a", nil, cfg)
+				sleepUntil(4999 * time.Millisecond)
+				a.registry.LoseAnswers(1)
+				sleepUntil(5001 * time.Millisecond)
+				a.registry.Cut()
+				sleepUntil(8600 * time.Millisecond)
+				a.registry.Heal()
+				sleepUntil(20 * time.Second)
+				require.Len(t, c.take(), 1)
+				require.False(t, c.state().Item(0).Running.Exists())
 			})
 		})
 	}
