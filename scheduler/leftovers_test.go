@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/job"
 )
 
 // Hundreds of starts and deaths leave the tree with the nodes that it began with.
