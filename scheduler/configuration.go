@@ -9,6 +9,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -83,7 +84,7 @@ func (r *runner) keepTime(paused bool) {
 		r.s.timetable.Set(r.entry, nil)
 		r.rounds.Unticked()
 		if !r.state.Config.Exists() {
-			r.rounds.FireBy(fires.Times{}, r.s.now())
+			r.rounds.FireBy(fires.Times{}, r.s.now(), nil)
 		}
 		return
 	}
@@ -96,7 +97,7 @@ func (r *runner) keepTime(paused bool) {
 	delayed := same || (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
 	schedule, delays := now.Rules.Schedule, now.Rules.Jitter
 	if !same {
-		r.rounds.FireBy(next, r.s.now())
+		r.rounds.FireBy(next, r.s.now(), r.firesByBoth())
 	} else if !paused {
 		r.s.timetable.Delay(r.entry, delays)
 		return
@@ -109,4 +110,17 @@ func (r *runner) keepTime(paused bool) {
 		told = r.rounds.Ticked()
 	}
 	r.s.timetable.SetWith(r.entry, schedule, delays, delayed, told)
+}
+
+// firesByBoth returns which of the fires that are due stay when the times have changed: those of the last moment that the settings in
+// force have, too. They came when those settings may have been stored already, and what runs by the former ones is refused. Where
+// nobody could tell that an item has run for such a fire, it returns nil; and a fire with a delay of its own comes anew.
+func (r *runner) firesByBoth() func(fire time.Time) bool {
+	c, rules, now := r.settings.Config, r.settings.Rules, r.s.now()
+	if !c.Monitored() || r.state.SharedWithJava() || rules.Delay != 0 || rules.Jitter.Most != 0 || cronexpr.IsTriggered(rules.Schedule) {
+		return nil
+	}
+	return func(fire time.Time) bool {
+		return now.Sub(fire) <= policy.LateAfter && rules.Schedule.Next(fire.Add(-1)).Equal(fire)
+	}
 }

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -52,6 +53,37 @@ func TestTheCronIsChanged(t *testing.T) {
 		sleepUntil(11 * time.Minute)
 		require.Len(t, c.take(), 1)
 	})
+}
+
+// A fire that both crons have runs, whichever was in force when it came: the instance hears of the change a moment after it was
+// stored, and what it begins by the former one is refused. One that the new cron does not have is none.
+func TestTheCronIsChangedJustBeforeAFire(t *testing.T) {
+	t.Parallel()
+	for _, before := range []time.Duration{time.Millisecond, 100 * time.Millisecond, 190 * time.Millisecond} {
+		for name, test := range map[string]struct {
+			cron string
+			want []string
+		}{
+			"both have it": {"0/2 * * * * ?", []string{"item 0 fire 10s scheduled on a", "item 0 fire 12s scheduled on a"}},
+			"one has not":  {"3/4 * * * * ?", []string{"item 0 fire 11s scheduled on a"}},
+		} {
+			t.Run(fmt.Sprint(name, " ", before), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					cfg := jobOf(1)
+					a := c.start("a", nil, cfg)
+					sleepUntil(6 * time.Second)
+					a.registry.SetLatency(200 * time.Millisecond)
+					sleepUntil(10*time.Second - before)
+					c.take()
+					cfg.Cron = test.cron
+					c.change(cfg)
+					sleepUntil(12*time.Second + 900*time.Millisecond)
+					require.Equal(t, test.want, c.shown())
+				})
+			})
+		}
+	}
 }
 
 func TestTheZoneIsChanged(t *testing.T) {

@@ -49,8 +49,22 @@ func (m Policy) dropOld(d Due, now time.Time) Due {
 func (d Due) DropDisabled() Due { return Due{Missed: d.Missed} }
 
 // DropOtherTimes is the rule of a change of what the job fires by, such as its cron or its zone, and of a
-// job that was removed: what came before is forgotten, and notes that say so do not count.
-func (d Due) DropOtherTimes() Due { return Due{} }
+// job that was removed: what came before is forgotten, and notes that say so do not count. Only what came just now and
+// fires by the new times as well stays: they may have been in force already. stays may be nil: nothing does.
+func (d Due) DropOtherTimes(stays func(fire time.Time) bool) (left Due) {
+	if stays == nil {
+		return Due{}
+	}
+	for _, fire := range d.Missed {
+		if stays(fire) {
+			left.Missed = append(left.Missed, fire)
+		}
+	}
+	if !d.OnTime.IsZero() && stays(d.OnTime) {
+		left.OnTime = d.OnTime
+	}
+	return left
+}
 
 // DropUnrecorded is the rule of a job that keeps no records, and of one with a fixed delay, for an item
 // that moves: nobody could tell whether its new owner ran for the fire, or the record alone says what is

@@ -33,7 +33,7 @@ func (r *Rounds) dropFormerLife(v room.View, step registry.Step) {
 		r.rouseAll()
 		r.missed.BeginLife()
 		for _, it := range r.items {
-			it.Due = it.Due.DropOtherTimes()
+			it.Due = it.Due.DropOtherTimes(nil)
 		}
 	}
 }

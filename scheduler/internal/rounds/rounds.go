@@ -174,12 +174,12 @@ func (r *Rounds) Ticked() time.Time { return r.missed.Newest() }
 // Timed tells whether the job has fired by any times here.
 func (r *Rounds) Timed() bool { return r.missed.Timed() }
 
-// FireBy sets the times by which the job fires from now on, and forgets fires that were due by others.
-func (r *Rounds) FireBy(next fires.Times, now time.Time) {
+// FireBy sets the times by which the job fires from now on, and forgets fires that were due by others, but for those that stay.
+func (r *Rounds) FireBy(next fires.Times, now time.Time, stays func(fire time.Time) bool) {
 	r.rouseAll()
 	r.missed.FireBy(next, now)
 	for _, it := range r.items {
-		it.Due = it.Due.DropOtherTimes()
+		it.Due = it.Due.DropOtherTimes(stays)
 	}
 }
 
