@@ -277,7 +277,16 @@ func lastEnded(record jobtree.Record) (last, previous *jobtree.Execution) {
 	return current, previous
 }
 
-// overdue lists the items that should have run by now. Fires while an item ran, before the
+// noteIdle notes since when the servers of all instances are not disabled any more.
+func (r *runner) noteIdle() {
+	idle := len(r.state.Instances) > 0 && !r.anybodyEnabled()
+	if r.idle && !idle {
+		r.configured = r.s.now()
+	}
+	r.idle = idle
+}
+
+// overdue lists the items that should have run by now. Fires while an item ran or was disabled, before the
 // configuration in force came, or while nobody may run anything are no reason.
 func (r *runner) overdue() []OverdueItem {
 	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.anybodyEnabled() {
@@ -291,8 +300,10 @@ func (r *runner) overdue() []OverdueItem {
 			continue
 		}
 		since := it.Record.Value.LastFire
-		if since.Before(r.configured) {
-			since = r.configured
+		for _, resumed := range []time.Time{r.configured, r.told.items[n]} {
+			if since.Before(resumed) {
+				since = resumed
+			}
 		}
 		theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n))
 		if still {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -108,6 +109,42 @@ func TestOverdue(t *testing.T) {
 		_, j = a.look(t)
 		require.Empty(t, j.Overdue, "the only server is disabled")
 	})
+}
+
+// Fires that came while an item, or all servers, were disabled are none, and it stays so when they are enabled again.
+func TestWhatWasDisabledIsNotOverdue(t *testing.T) {
+	t.Parallel()
+	orders := jobtree.For("orders")
+	for name, paths := range map[string][]string{
+		"items":   {orders.ItemDisabled(0), orders.ItemDisabled(1)},
+		"servers": {orders.Server("10.0.0.1")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := jobOf(2)
+				cfg.Cron = "0 0 * * * ?"
+				a := c.start("a", nil, cfg)
+				sleepUntil(30 * time.Minute)
+				for _, path := range paths {
+					put(t, c.server, path, "DISABLED")
+				}
+				sleepUntil(90 * time.Minute)
+				for _, path := range paths {
+					_, err := a.registry.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(path)}})
+					require.NoError(t, err)
+				}
+				sleepUntil(100 * time.Minute)
+				_, j := a.look(t)
+				require.Empty(t, c.take())
+				require.Empty(t, j.Overdue)
+				put(t, c.server, orders.ItemRecord(0), `{"format":3}`)
+				sleepUntil(121 * time.Minute)
+				_, j = a.look(t)
+				require.Len(t, j.Overdue, 1, "the next one counts")
+			})
+		})
+	}
 }
 
 // A runner that waits for the registry does not keep the report waiting.

@@ -53,6 +53,7 @@ type runner struct {
 	started    bool              // the view is open
 	joined     bool              // the instance was registered
 	dismissed  bool              // the scheduler goes on without the job
+	idle       bool              // all servers on which instances live are disabled
 	blind      *blind            // nil while there is a view
 	snapshot   registry.Snapshot // that the view showed last
 	state      *jobtree.State
@@ -62,7 +63,7 @@ type runner struct {
 	awaited    registry.Revision       // that somebody waits for until the view shows it
 	attached   *room.Attachment        // nil while there is no session
 	settings   *configuration.Settings // in force
-	configured time.Time               // when they came
+	configured time.Time               // when they came, or the servers of all instances were not disabled any more
 	pausedFor  string                  // why the job pauses; written under the scheduler's mu: a dump reads it
 	shown      time.Time               // when the view showed something last
 	told       tellings
@@ -162,6 +163,7 @@ func (r *runner) apply(step registry.Step) {
 		r.configured = r.s.now()
 		r.configure()
 	}
+	r.noteIdle()
 	r.tellChanges(touched)
 	r.rounds.ObserveFires(r.look(), touched)
 }

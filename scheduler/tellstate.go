@@ -2,6 +2,7 @@ package scheduler
 
 import (
 	"errors"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 )
@@ -9,9 +10,9 @@ import (
 // tellings are what was logged of what operators change, so that every change is logged once. What is enabled
 // when a process comes needs no word.
 type tellings struct {
-	disabled map[int]bool // items
-	server   bool         // is disabled
-	job      bool         // is disabled
+	items  map[int]time.Time // that were disabled: when they were not any more; zero = they still are
+	server bool              // is disabled
+	job    bool              // is disabled
 }
 
 // tellChanges logs which items, whether this server and whether the job were disabled or enabled by a step: one
@@ -19,16 +20,17 @@ type tellings struct {
 func (r *runner) tellChanges(t jobtree.Touched) {
 	var disabled, enabled []int
 	for _, n := range t.Items {
+		ended, known := r.told.items[n]
 		switch now := r.state.Disabled(n); {
-		case now == r.told.disabled[n]:
+		case now == (known && ended.IsZero()):
 		case now:
-			if r.told.disabled == nil {
-				r.told.disabled = make(map[int]bool)
+			if r.told.items == nil {
+				r.told.items = make(map[int]time.Time)
 			}
-			r.told.disabled[n] = true
+			r.told.items[n] = time.Time{}
 			disabled = append(disabled, n)
 		default:
-			delete(r.told.disabled, n)
+			r.told.items[n] = r.s.now()
 			enabled = append(enabled, n)
 		}
 	}
