@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -45,6 +46,9 @@ It refuses what a job would refuse, and names the field.`,
 			s, err := cronexpr.Parse(expr, cronexpr.WithLocation(location), cronexpr.WithDaylightSaving(rule))
 			if err != nil {
 				return err
+			}
+			if !cronexpr.IsTriggered(s) && cronexpr.NeverAfter(s, after) {
+				return fmt.Errorf("%q never fires after %s", expr, after.UTC().Format(time.RFC3339))
 			}
 			return firesOf(s.String(), s, after, count).show(cmd.OutOrStdout(), output, p.now())
 		},

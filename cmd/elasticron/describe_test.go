@@ -100,6 +100,7 @@ Mon 2026-03-02 13:02:00 CET  2026-03-02T12:02:00Z  117s
 		w.must(t, "cron", "0 30 2 * * ?", "--zone", "Europe/Berlin", "--from", "2026-03-28T00:00:00Z", "-c", "2"))
 	require.Contains(t, w.must(t, "cron", "0 30 2 * * ?", "--zone", "Europe/Berlin", "--from", "2026-03-28T12:00:00Z", "--daylight-saving", "quartz"),
 		"Mon 2026-03-30 02:30:00 CEST")
+	require.Contains(t, w.must(t, "cron", "@daily", "--from", "2026-02-26T12:00:00Z", "-c", "1"), "2026-02-27T00:00:00Z  3d ago\n")
 	require.Equal(t, "Every 5 minutes.\n", strings.SplitAfter(w.must(t, "cron", "*/5", "*", "*", "*", "*"), "\n")[0], "words need no quotes")
 	require.Equal(t, "Never by the clock, only when somebody triggers it.\nNo fires by the clock from now on.\n", w.must(t, "cron", "@triggered"))
 	var f struct {

@@ -90,6 +90,14 @@ func firesOf(expr string, s cronexpr.Schedule, after time.Time, count int) fires
 	return f
 }
 
+// untilFire is how long it is until a fire, or was since.
+func untilFire(fire, now time.Time) string {
+	if fire.Before(now) {
+		return whole(now.Sub(fire)) + " ago"
+	}
+	return whole(fire.Sub(now))
+}
+
 func (f fires) show(out io.Writer, output format, now time.Time) error {
 	if output != formatTable {
 		return output.write(out, f)
@@ -104,7 +112,7 @@ func (f fires) show(out io.Writer, output format, now time.Time) error {
 	}
 	rows := [][]string{{"FIRE", "UTC", "IN"}}
 	for _, fire := range f.Fires {
-		rows = append(rows, []string{fire.Format("Mon 2006-01-02 15:04:05 MST"), fire.UTC().Format(time.RFC3339Nano), whole(fire.Sub(now))})
+		rows = append(rows, []string{fire.Format("Mon 2006-01-02 15:04:05 MST"), fire.UTC().Format(time.RFC3339Nano), untilFire(fire, now)})
 	}
 	_, err := io.WriteString(out, text+tableOf(rows))
 	return err

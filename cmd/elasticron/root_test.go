@@ -60,6 +60,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"watch as YAML", []string{"get", "jobs", "-w", "-o", "yaml"}, exitMisuse, "--watch is given with -o yaml"},
 		{"no cron", []string{"cron"}, exitMisuse, "requires at least 1 arg(s)"},
 		{"a cron that cannot be read", []string{"cron", "0 61 * * * ?"}, exitFailed, "61"},
+		{"a cron that never fires", []string{"cron", "0 0 0 30 2 ?"}, exitFailed, `"0 0 0 30 2 ?" never fires after 2026-`},
 		{"a zone", []string{"cron", "@daily", "--zone", "Mars"}, exitMisuse, `--zone is "Mars", want an IANA name`},
 		{"a rule", []string{"cron", "@daily", "--daylight-saving", "never"}, exitMisuse, `--daylight-saving is "never"`},
 		{"a time", []string{"cron", "@daily", "--from", "now"}, exitMisuse, `--from is "now"`},
