@@ -106,11 +106,16 @@ func (r *Registry) inside(c commit) []backend.Event {
 	return events
 }
 
-// refresh gives every view a fresh copy, because the server cannot tell what changed since.
+// refresh gives every view a fresh copy, because the server cannot tell what changed since. A ticket that came late
+// meanwhile is looked for too: no event will tell of it.
 func (r *Registry) refresh() {
 	reached := r.server.now()
 	for _, f := range r.allViews() {
 		r.refreshOne(f)
+	}
+	nodes, _ := r.server.list(r.prefix, registry.Root)
+	for _, n := range nodes {
+		r.noticeTicket(n)
 	}
 	r.seen = reached
 }

@@ -26,6 +26,7 @@ func latchCases() []testCase {
 		{name: "LeavesNothingBehind", run: latchLeavesNothingBehind},
 		{name: "LateTicketOfAHolderHoldsNobodyUp", needs: []Ability{HoldBack}, run: lateTicketOfAHolder},
 		{name: "LateTicketOfWhoGaveUpHoldsNobodyUp", needs: []Ability{HoldBack}, run: lateTicketOfWhoGaveUp},
+		{name: "LateTicketAcrossABrokenWatch", needs: []Ability{HoldBack, Cut, BreakWatch}, run: lateTicketAcrossABrokenWatch},
 	}
 }
 
@@ -253,6 +254,21 @@ func lateTicketOfWhoGaveUp(e *env) {
 	<-impatient.done
 	close(first.letGo)
 	<-first.done
+	e.requireFreeLatch(other, late)
+}
+
+// lateTicketAcrossABrokenWatch has the place come while its process hears nothing, and what the process hears of next is
+// later than that.
+func lateTicketAcrossABrokenWatch(e *env) {
+	p, other := e.openSteady(), e.openSteady()
+	e.session(p)
+	late := time.Now().Add(e.ttls(0.4))
+	p.HoldBack(time.Until(late))
+	require.NoError(e, p.Latch(e.ctx, "/latch", func(context.Context) error { return nil }))
+	p.Cut()
+	time.Sleep(time.Until(late) + e.ttls(0.1))
+	p.BreakWatch()
+	p.Heal()
 	e.requireFreeLatch(other, late)
 }
 
