@@ -29,10 +29,14 @@ var errLatchTaken = errors.New("another client deleted the node that holds the l
 // znodes "<path>/_c_<uuid>-latch-<sequence>", served in the order of their sequences, so that Java peers
 // stand in the same line. Each call of the handle stands there by itself.
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
-	return r.opError("latch", path, r.latch(ctx, path, fn))
+	var fault error // of fn, which is returned as it is
+	if err := r.latch(ctx, path, func(ctx context.Context) { fault = fn(ctx) }); err != nil {
+		return r.opError("latch", path, err)
+	}
+	return fault
 }
 
-func (r *Registry) latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
+func (r *Registry) latch(ctx context.Context, path string, fn func(ctx context.Context)) error {
 	if err := registry.CheckPath(path); err != nil {
 		return err
 	}
@@ -55,7 +59,8 @@ func (r *Registry) latch(ctx context.Context, path string, fn func(ctx context.C
 	held, cancelHeld := context.WithCancelCause(bound)
 	defer cancelHeld(nil)
 	r.errands.start(func() { c.guard(held, cancelHeld) })
-	return fn(held)
+	fn(held)
+	return nil
 }
 
 // contender is one call that wants a latch.
