@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 	"github.com/stretchr/testify/require"
@@ -118,6 +119,23 @@ func TestNothingStrangeIsLeftForPeers(t *testing.T) {
 	data, _, err := peer.Get(base + "/job/sharding/0/record")
 	require.NoError(t, err)
 	require.Equal(t, "value", string(data))
+}
+
+// Somebody removes the whole namespace from a handle that goes on.
+func TestServerTimeWithoutTheNamespace(t *testing.T) {
+	t.Parallel()
+	r, peer := open(t), java(t)
+	put(t, r, registry.Put("/a", ""))
+	base := "/" + namespaceOf(t)
+	require.NoError(t, peer.Delete(base+"/a", -1))
+	require.NoError(t, peer.Delete(base, -1))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	_, err := r.ServerTime(ctx)
+	require.NoError(t, err)
+	names, _, err := peer.Children(base)
+	require.NoError(t, err)
+	require.Empty(t, names)
 }
 
 func TestALatchStandsInJavasLine(t *testing.T) {

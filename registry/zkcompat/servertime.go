@@ -2,6 +2,7 @@ package zkcompat
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -27,6 +28,12 @@ func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 				&zk.SetDataRequest{Path: path, Data: []byte{}},
 				&zk.DeleteRequest{Path: path, Version: -1})
 		})
+		if errors.Is(err, zk.ErrNoNode) { // the namespace's own node was removed; the next try finds it
+			r.parents.forget()
+			if made := r.makeParents(ctx, l, path); made != nil {
+				return made
+			}
+		}
 		if err != nil {
 			return err
 		}
