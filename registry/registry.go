@@ -113,7 +113,9 @@ type Sessioner interface {
 type Latcher interface {
 	// Latch waits until this handle is the only holder of the latch at path, runs fn, and lets go.
 	// Waiters are served in the order of their arrival. The latch of a holder that dies is released
-	// with its session. The context given to fn ends when the latch may have been lost.
+	// with its session. The context given to fn ends when the latch may have been lost: with [ErrSessionLost]
+	// as its cause, or with [ErrConflict] if somebody removed the node with which the holder stands in the
+	// store, as the removal of what lies around it does. The backend documents how soon it sees that.
 	//
 	// A latch only orders those who contend; what must be safe is guarded by the transactions that
 	// fn commits. Hold it for one short callback. Latch returns fn's error; if fn never ran, it

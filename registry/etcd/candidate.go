@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -19,6 +21,8 @@ type candidate struct {
 	*electionSession
 	path    string
 	ticket  string          // the node with which it stands in the line
+	began   time.Time       // when it was made
+	created int64           // the revision that created the ticket; known when the latch is held
 	waitCtx context.Context // ends when waiting for the latch has become pointless
 	giveUp  context.CancelFunc
 	won     chan error    // the outcome of the campaign
@@ -28,7 +32,7 @@ type candidate struct {
 
 func newCandidate(s *electionSession, path string) *candidate {
 	c := &candidate{
-		electionSession: s, path: path, ticket: fmt.Sprintf("%s/%x", path, s.etcd.Lease()),
+		electionSession: s, path: path, ticket: fmt.Sprintf("%s/%x", path, s.etcd.Lease()), began: time.Now(),
 		won: make(chan error, 1), done: make(chan struct{}), gone: make(chan struct{}),
 	}
 	c.waitCtx, c.giveUp = context.WithCancel(clientv3.WithRequireLeader(s.over)) // a member that lost the others has no news
@@ -55,10 +59,41 @@ func (c *candidate) await(ctx context.Context) error {
 // run runs the function as the holder.
 func (c *candidate) run(ctx context.Context, fn func(ctx context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
 	stop := context.AfterFunc(c.over, func() { cancel(c.session.Err()) }) //nolint:contextcheck // the session outlives the call
 	defer stop()
+	var guarding sync.WaitGroup
+	guarding.Go(func() { c.guard(ctx, cancel) })
+	defer guarding.Wait()
+	defer cancel(nil)
 	return fn(ctx)
+}
+
+// ticketLook is how long a holder waits between two looks at its ticket. Thousands of jobs that elect their leaders at once
+// are through before the first one, and pay nothing.
+const ticketLook = time.Second
+
+// guard ends the function's context when the ticket is gone, or another one is in its place: the next one in the line has the
+// latch then. Who waited for long looks at once, as the ticket may have gone meanwhile, which is not noticed in the line.
+func (c *candidate) guard(ctx context.Context, lost context.CancelCauseFunc) {
+	for next := c.began.Add(ticketLook); remote.Sleep(ctx, time.Until(next)); next = time.Now().Add(ticketLook) {
+		found, _, err := c.r.gets.read(ctx, clientv3.OpGet(c.r.ns.key(c.ticket), clientv3.WithKeysOnly()))
+		if err == nil && (len(found[0]) == 0 || found[0][0].CreateRevision != c.created) {
+			lost(c.ticketGone(ctx))
+			return
+		}
+	}
+}
+
+// ticketGone tells why the ticket was lost: with the session, or by somebody's hand. It does not ask for long.
+func (c *candidate) ticketGone(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, ticketLook)
+	defer cancel()
+	lease, err := c.r.client.TimeToLive(ctx, c.etcd.Lease())
+	if err == nil && lease.TTL < 0 {
+		c.r.keeper.leaseGone([]*registry.Session{c.session}, rpctypes.ErrLeaseNotFound)
+		return c.session.Err()
+	}
+	return fmt.Errorf("%w: ticket %s was removed", registry.ErrConflict, c.ticket)
 }
 
 // release lets the next one have the latch. It waits for the store's answer until ctx ends; the
@@ -94,6 +129,7 @@ func (c *candidate) win() error {
 		err := election.Campaign(c.waitCtx, "")
 		switch {
 		case err == nil:
+			c.created = election.Rev()
 			return nil
 		case c.over.Err() != nil:
 			return c.session.Err()

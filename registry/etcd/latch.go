@@ -11,7 +11,7 @@ import (
 // Latch implements [registry.Latcher] with an election of etcd's concurrency package, on the lease
 // of the handle: the contenders are the keys "/<namespace>/<path>/<lease>", served in the order of
 // their creation. Calls on the same path through the same handle wait for each other in the process,
-// because a lease can stand in the line only once.
+// because a lease can stand in the line only once. A holder looks once a second whether its key is still there.
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
 	if err := registry.CheckPath(path); err != nil {
 		return r.opError("latch", path, err)

@@ -14,7 +14,7 @@ import (
 )
 
 // Latch implements [registry.Latcher]. A contender is an ephemeral node below the path, a ticket;
-// the one created first holds the latch.
+// the one created first holds the latch, and hears of it at once when the ticket is removed.
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
 	if err := registry.CheckPath(path); err != nil {
 		return latchError(path, err)
@@ -80,16 +80,24 @@ func (r *Registry) queue(ctx context.Context, lost context.CancelCauseFunc, path
 	if err := view.WaitRevision(ctx, revision); err != nil {
 		return latchReason(ctx, err)
 	}
-	gone := fmt.Errorf("%w: ticket %s was removed", registry.ErrSessionLost, ticket)
 	view.Subscribe(func(step registry.Step) {
 		if step.Snapshot.Revision() >= revision && !step.Snapshot.Get(ticket).Exists() {
-			lost(gone)
+			lost(r.ticketGone(ticket, session))
 		}
 	})
 	if _, err := view.WaitFor(ctx, func(s registry.Snapshot) bool { return oldest(s, path, ticket) }); err != nil {
 		return latchReason(ctx, err)
 	}
 	return nil
+}
+
+// ticketGone tells why a ticket was lost: with the session, or by somebody's hand.
+func (r *Registry) ticketGone(ticket string, session *registry.Session) error {
+	reason := registry.ErrConflict
+	if !r.server.holds(session.ID()) {
+		reason = registry.ErrSessionLost
+	}
+	return fmt.Errorf("%w: ticket %s was removed", reason, ticket)
 }
 
 // oldest tells whether the ticket is there and no other was created before it.

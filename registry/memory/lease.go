@@ -40,6 +40,13 @@ func (s *Server) renew(id registry.SessionID) bool {
 	return l != nil
 }
 
+// holds tells whether there is such a session.
+func (s *Server) holds(id registry.SessionID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.leases[id] != nil
+}
+
 // restart has the timer fire when the lease is due, not before: nobody would look again.
 func (l *lease) restart() { l.extend(l.ttl) }
 

@@ -22,6 +22,7 @@ func latchCases() []testCase {
 		{name: "DeathOfTheHolderReleases", needs: []Ability{Vanish}, run: deathOfTheHolderReleases},
 		{name: "LossOfTheSessionEndsTheCallback", needs: []Ability{Expire}, run: lossOfTheSessionEndsTheCallback},
 		{name: "CallbackEndsBeforeAnotherBegins", needs: []Ability{Cut}, run: callbackEndsBeforeAnotherBegins},
+		{name: "TakenTicketEndsTheCallback", run: takenTicketEndsTheCallback},
 		{name: "ClosingEndsHolderAndWaiter", run: closingEndsHolderAndWaiter},
 		{name: "LeavesNothingBehind", run: latchLeavesNothingBehind},
 		{name: "LateTicketOfAHolderHoldsNobodyUp", needs: []Ability{HoldBack}, run: lateTicketOfAHolder},
@@ -201,6 +202,29 @@ func callbackEndsBeforeAnotherBegins(e *env) {
 	p.Heal()
 	<-first.done
 	require.ErrorIs(e, first.err, registry.ErrSessionLost)
+}
+
+// takenTicketEndsTheCallback removes what the holder stands with, as the removal of a job does with all that lies in its tree.
+func takenTicketEndsTheCallback(e *env) {
+	var turn atomic.Int32
+	p, other := e.open(), e.open()
+	session := e.session(p)
+	first := e.hold(e.ctx, p, &turn)
+	held := e.waitInside(first)
+	e.commit(other, registry.DeleteTree("/latch"))
+	require.NoError(e, other.Latch(e.ctx, "/latch", func(context.Context) error {
+		select {
+		case <-held.Done():
+		case <-e.within(4).Done():
+			e.Fatal("two hold the latch, and the first one is not told")
+		}
+		return nil
+	}))
+	require.ErrorIs(e, context.Cause(held), registry.ErrConflict)
+	<-first.done
+	require.ErrorIs(e, first.err, registry.ErrConflict)
+	require.NoError(e, session.Err())
+	require.NoError(e, p.Latch(e.ctx, "/latch", func(context.Context) error { return nil }), "it may stand in the line again")
 }
 
 func closingEndsHolderAndWaiter(e *env) {

@@ -27,7 +27,7 @@ var errLatchTaken = errors.New("another client deleted the node that holds the l
 
 // Latch implements [registry.Latcher] as Curator's LeaderLatch does: contenders are the ephemeral
 // znodes "<path>/_c_<uuid>-latch-<sequence>", served in the order of their sequences, so that Java peers
-// stand in the same line. Each call of the handle stands there by itself.
+// stand in the same line. Each call of the handle stands there by itself. A watch tells a holder when its znode is removed.
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
 	var fault error // of fn, which is returned as it is
 	if err := r.latch(ctx, path, func(ctx context.Context) { fault = fn(ctx) }); err != nil {
