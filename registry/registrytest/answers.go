@@ -22,10 +22,63 @@ func answerCases() []testCase {
 		{name: "UndeclaredIsNotRepeated", needs: []Ability{LoseAnswer}, run: undeclaredIsNotRepeated},
 		{name: "LateCopiesComeToNothing", needs: []Ability{HoldBack}, run: lateCopiesComeToNothing},
 		{name: "UndeclaredIsDoneOnceHoweverLate", needs: []Ability{HoldBack}, run: undeclaredIsDoneOnceHoweverLate},
+		{name: "ErrorsTellWhatWasTried", run: errorsTellWhatWasTried},
 		{name: "CallsWaitForTheNetwork", needs: []Ability{Cut}, run: callsWaitForTheNetwork},
 		{name: "CutReadsAreUnavailable", needs: []Ability{Cut}, run: cutReadsAreUnavailable},
 		{name: "CutCommitsTellWhatTheyKnow", needs: []Ability{Cut}, run: cutCommitsTellWhatTheyKnow},
 	}
+}
+
+// errorsTellWhatWasTried has calls refused. What a closed handle says is tried where handles are closed.
+func errorsTellWhatWasTried(e *env) {
+	p := e.open()
+	e.commit(p, registry.Put("/there", ""))
+	calls := callsOf(e.ctx, p)
+	fails := func(op, path string, meaning error) {
+		e.Helper()
+		err := calls[op](path)
+		require.ErrorIs(e, err, meaning, "%s %s", op, path)
+		e.requireOpError(err, op, path)
+	}
+	fails("get", "/absent", registry.ErrNotFound)
+	fails("commit", "/there", registry.ErrConflict)
+	for _, op := range []string{"get", "list", "children", "commit", "view", "latch"} {
+		fails(op, "no/path", registry.ErrInvalid)
+	}
+	outcomes := p.CommitAll(e.ctx, []registry.Txn{creation("/there"), creation("/new"), creation("no/path")})
+	e.requireOpError(outcomes[0].Err, "commit", "/there")
+	require.NoError(e, outcomes[1].Err)
+	e.requireOpError(outcomes[2].Err, "commit", "no/path")
+}
+
+// requireOpError requires that an error tells what was tried on which path.
+func (e *env) requireOpError(err error, op, path string) {
+	e.Helper()
+	var failed *registry.OpError
+	require.ErrorAs(e, err, &failed)
+	require.Same(e, failed, err, "it is no part of another error")
+	require.Equal(e, [2]string{op, path}, [2]string{failed.Op, failed.Path})
+}
+
+// callsOf returns a call of each kind, by what its errors call it.
+func callsOf(ctx context.Context, p *Participant) map[string]func(path string) error {
+	return map[string]func(path string) error{
+		"get":      func(path string) error { _, err := p.Get(ctx, path); return err },
+		"list":     func(path string) error { _, _, err := p.List(ctx, path); return err },
+		"children": func(path string) error { _, err := p.Children(ctx, path); return err },
+		"commit":   func(path string) error { _, err := p.Commit(ctx, creation(path)); return err },
+		"view":     func(path string) error { _, err := p.View(ctx, path); return err },
+		"session":  func(string) error { _, err := p.Session(ctx); return err },
+		"latch": func(path string) error {
+			return p.Latch(ctx, path, func(context.Context) error { panic("what is refused holds a latch") })
+		},
+		"server time": func(string) error { _, err := p.ServerTime(ctx); return err },
+	}
+}
+
+// creation is a transaction that conflicts where there is a node.
+func creation(path string) registry.Txn {
+	return registry.Txn{If: []registry.Condition{registry.Absent(path)}, Then: []registry.Write{registry.Put(path, "")}}
 }
 
 // lostAnswerIsFoundOut loses the answers of transactions that succeed and cannot succeed twice.

@@ -39,23 +39,18 @@ func closeTakesNodesAtOnce(e *env) {
 // requireClosed requires that every call on the handle fails with ErrClosed.
 func (e *env) requireClosed(p *Participant, session *registry.Session) {
 	e.Helper()
-	put := registry.Txn{Then: []registry.Write{registry.Put("/a", "")}}
-	calls := map[string]func() error{
-		"get":      func() error { _, err := p.Get(e.ctx, "/a"); return err },
-		"list":     func() error { _, _, err := p.List(e.ctx, "/a"); return err },
-		"children": func() error { _, err := p.Children(e.ctx, "/a"); return err },
-		"commit":   func() error { _, err := p.Commit(e.ctx, put); return err },
-		"batch":    func() error { return p.CommitAll(e.ctx, []registry.Txn{put})[0].Err },
-		"view":     func() error { _, err := p.View(e.ctx, "/a"); return err },
-		"session":  func() error { _, err := p.Session(e.ctx); return err },
-		"time":     func() error { _, err := p.ServerTime(e.ctx); return err },
-		"latch": func() error {
-			return p.Latch(e.ctx, "/latch", func(context.Context) error { panic("a closed handle holds a latch") })
-		},
+	for op, call := range callsOf(e.ctx, p) {
+		err := call("/a")
+		require.ErrorIs(e, err, registry.ErrClosed, op)
+		path := "/a"
+		if op == "session" || op == "server time" {
+			path = ""
+		}
+		e.requireOpError(err, op, path)
 	}
-	for name, call := range calls {
-		require.ErrorIs(e, call(), registry.ErrClosed, name)
-	}
+	batch := p.CommitAll(e.ctx, []registry.Txn{creation("/a")})
+	require.ErrorIs(e, batch[0].Err, registry.ErrClosed)
+	e.requireOpError(batch[0].Err, "commit", "/a")
 	require.Equal(e, registry.SessionLost, session.State())
 }
 
