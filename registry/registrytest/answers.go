@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ func answerCases() []testCase {
 		{name: "CallsWaitForTheNetwork", needs: []Ability{Cut}, run: callsWaitForTheNetwork},
 		{name: "CutReadsAreUnavailable", needs: []Ability{Cut}, run: cutReadsAreUnavailable},
 		{name: "CutCommitsTellWhatTheyKnow", needs: []Ability{Cut}, run: cutCommitsTellWhatTheyKnow},
+		{name: "WhoGivesUpIsToldWhatMayBeDone", needs: []Ability{BreakWatch}, run: whoGivesUpIsToldWhatMayBeDone},
 	}
 }
 
@@ -349,4 +351,66 @@ func cutCommitsTellWhatTheyKnow(e *env) {
 	if !unknown {
 		require.Equal(e, []string{"/b"}, paths(e.list(other, registry.Root)))
 	}
+}
+
+// whoGivesUpIsToldWhatMayBeDone has contexts and turns end at any moment of a commit. Towards the end the connection breaks.
+func whoGivesUpIsToldWhatMayBeDone(e *env) {
+	p, other := e.open(), e.open()
+	began := time.Now()
+	created := e.commit(p, registry.Put("/there", ""))
+	for range 4 {
+		e.commit(p, registry.Put("/there", ""))
+	}
+	longest := max(time.Since(began)/2, 20*time.Microsecond) // more than most commits take
+	var giving sync.WaitGroup
+	var mu sync.Mutex
+	outcomes := make(map[string]error)
+	for g := range 8 {
+		giving.Go(func() {
+			for i := range 40 {
+				if g == 0 && i == 35 {
+					p.BreakWatch()
+				}
+				path := fmt.Sprintf("/given-up/%d-%d", g, i)
+				err := e.commitForAWhile(p, path, i, created, longest)
+				mu.Lock()
+				outcomes[path] = err
+				mu.Unlock()
+			}
+		})
+	}
+	giving.Wait()
+	e.commit(p, registry.Put("/last", ""))
+	time.Sleep(300 * time.Millisecond) // for what is under way
+	there := make(map[string]bool)
+	for _, n := range e.list(other, "/given-up") {
+		there[n.Path] = true
+	}
+	for path, err := range outcomes {
+		switch {
+		case err == nil:
+			require.True(e, there[path], "%s was done", path)
+		case !errors.Is(err, registry.ErrUnknownOutcome):
+			require.True(e, errors.Is(err, registry.ErrUnavailable) || errors.Is(err, registry.ErrNotSent), "%s: %v", path, err)
+			require.False(e, there[path], "%s: %v", path, err)
+		}
+	}
+}
+
+// commitForAWhile creates a node in one of several ways, and gives that up at a random moment.
+func (e *env) commitForAWhile(p *Participant, path string, way int, created registry.Revision, longest time.Duration) error {
+	ctx, cancel := context.WithTimeout(e.ctx, rand.N(longest))
+	defer cancel()
+	txn := creation(path)
+	switch way % 4 {
+	case 1:
+		txn.If, txn.Repeat = nil, registry.RepeatHarmless
+	case 2:
+		txn.If = append(txn.If, registry.CreatedAt("/there", created))
+		txn.Repeat = registry.RepeatCreation
+	case 3:
+		txn.Turn.Until = time.Now().Add(rand.N(longest))
+	}
+	_, err := p.Commit(ctx, txn)
+	return err
 }
