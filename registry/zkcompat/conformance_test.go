@@ -3,10 +3,12 @@ package zkcompat_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/zookeeper"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/registrytest"
 )
@@ -43,4 +45,29 @@ func viewing(open func(testing.TB, string) *registrytest.Participant) func(testi
 		require.NoError(tb, err)
 		return p
 	}
+}
+
+// Handles are connected to different servers of three, each of which may lag behind the one through which another handle wrote.
+// Faults are the same on one server, and large trees take long.
+func TestConformanceOnAnEnsemble(t *testing.T) {
+	t.Parallel()
+	zookeeper.Need(t)
+	servers := zookeeper.StartEnsemble(t, 3)
+	backend := description()
+	var opened atomic.Int64
+	backend.Start = func(tb testing.TB, needs []registrytest.Ability) *registrytest.Store {
+		tb.Helper()
+		if !slices.Equal(needs, []registrytest.Ability{registrytest.Steady}) || strings.Contains(tb.Name(), "/Size/") {
+			tb.Skip("TestConformance runs this")
+		}
+		s := store(tb, servers[0], needs)
+		s.Open = func(tb testing.TB, namespace string) *registrytest.Participant {
+			tb.Helper()
+			server := servers[int(opened.Add(1))%len(servers)]
+			return participant(tb, server, namespace, needs, steadyTTL)
+		}
+		s.OpenSteady = s.Open
+		return s
+	}
+	registrytest.Run(t, backend)
 }
