@@ -88,10 +88,13 @@ func (id Identity) May(action Action, namespace, job string) bool {
 	return slices.ContainsFunc(id.Grants, func(g Grant) bool { return g.within(action, namespace) && g.covers(job) })
 }
 
-// Sees tells whether somebody may read anything of a namespace.
-func (id Identity) Sees(namespace string) bool {
-	return slices.ContainsFunc(id.Grants, func(g Grant) bool { return g.within(Read, namespace) })
+// MaySome tells whether somebody may do something to any job of a namespace, whichever that is.
+func (id Identity) MaySome(action Action, namespace string) bool {
+	return slices.ContainsFunc(id.Grants, func(g Grant) bool { return g.within(action, namespace) })
 }
+
+// Sees tells whether somebody may read anything of a namespace.
+func (id Identity) Sees(namespace string) bool { return id.MaySome(Read, namespace) }
 
 // Scope names the jobs of a namespace that somebody may read: whoever has the same scope sees the same. It is "*" for
 // all jobs and "" for none.

@@ -44,6 +44,7 @@ type API struct {
 	now        func() time.Time
 	mux        *http.ServeMux
 	trees      chan struct{} // how many trees may be copied at once
+	large      chan struct{} // how many long requests may be read at once
 }
 
 // mostTrees is how many answers of /nodes are made at once: each is as large as what it shows.
@@ -51,7 +52,10 @@ const mostTrees = 4
 
 // New makes the handler. The paths of requests begin behind /api/v1. Errors: [ErrInvalidOption].
 func New(c Config) (*API, error) {
-	a := &API{namespaces: make(map[string]*namespace), log: c.Logger, now: c.Now, trees: make(chan struct{}, mostTrees)}
+	a := &API{
+		namespaces: make(map[string]*namespace), log: c.Logger, now: c.Now,
+		trees: make(chan struct{}, mostTrees), large: make(chan struct{}, mostLarge),
+	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)
 	}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -110,6 +111,60 @@ func TestRoutesAndRoles(t *testing.T) {
 			}
 		}
 	}
+}
+
+// unreadable is a body that nobody may read.
+type unreadable struct{ tb testing.TB }
+
+func (u unreadable) Read([]byte) (int, error) {
+	u.tb.Error("the body was read")
+	return 0, io.EOF
+}
+
+// Who may do something to no job at all is refused before what they send is read.
+func TestTheBodyOfWhoMayNotIsNotRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for _, r := range (&API{}).routes() {
+		if r.method == "GET" || strings.HasSuffix(r.path, "/events") {
+			continue
+		}
+		recorder := httptest.NewRecorder()
+		w.api.ServeHTTP(recorder, httptest.NewRequestWithContext(access.NewContext(t.Context(), vera), r.method, somewhere(r.path), unreadable{t}))
+		require.Equal(t, http.StatusForbidden, recorder.Code, r.path)
+	}
+}
+
+// What takes many times its bytes in memory is refused while it is read, and few long requests are read at once.
+func TestLongRequests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	plans := func(n int) string {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, `,"%d":{}`, i)
+		}
+		return `{"verb":"disable","jobs":["mail"],"shown":{` + text.String()[1:] + `}}`
+	}
+	require.Equal(t, 200, w.ask(t, olaf, "POST", "/bulk?dry-run", plans(wire.MaxPlans)).status)
+	p := w.ask(t, olaf, "POST", "/bulk?dry-run", plans(wire.MaxPlans+1)).problem(t, 400)
+	require.Equal(t, "body: more than 50000 plans were shown", p.Detail)
+	changes := `{"verb":"disable","jobs":["mail"],"shown":{"mail":{"changes":[null` + strings.Repeat(",null", maxValues) + `]}}}`
+	p = w.ask(t, olaf, "POST", "/bulk?dry-run", changes).problem(t, 400)
+	require.Equal(t, "body: it has more than 1048576 values", p.Detail)
+
+	for range mostLarge {
+		w.api.large <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(access.NewContext(t.Context(), olaf))
+	cancel()
+	for _, body := range []io.Reader{strings.NewReader(strings.Repeat(" ", maxBody+1)), io.NopCloser(unreadable{t})} {
+		recorder := httptest.NewRecorder()
+		w.api.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, "POST", somewhere("/namespaces/{namespace}/bulk"), body))
+		require.Equal(t, statusBrokenOff, recorder.Code)
+	}
+	short := wire.Bulk{Verb: "disable", Jobs: []string{"mail"}}
+	require.Equal(t, 200, w.ask(t, olaf, "POST", "/bulk?dry-run", short).status, "a short one waits for nobody")
 }
 
 // A GET changes nothing, whoever asks for whatever.

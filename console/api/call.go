@@ -25,6 +25,11 @@ const (
 	maxMany   = 16 << 20 // about several jobs, with what was shown of each
 	maxImport = 8 << 20  // a file
 	maxTime   = 20 * time.Second
+
+	// maxValues bounds the values of a request about several jobs: decoded, an empty one takes many times its bytes.
+	maxValues = 1 << 20
+	// mostLarge is how many requests that may be longer than maxBody are read and decoded at once.
+	mostLarge = 2
 )
 
 // limitOf is how many bytes a request may have.
@@ -71,7 +76,7 @@ func (a *API) carriedOut(rt route) http.Handler {
 		c := &call{API: a, w: w, r: r, ctx: ctx, who: access.FromContext(r.Context())}
 		err := c.allowed(rt)
 		if err == nil {
-			err = protect.Call(func() error { return rt.do(c) })
+			err = c.inTurn(limitOf(rt, r), func() error { return protect.Call(func() error { return rt.do(c) }) })
 		}
 		if err == nil {
 			return
@@ -93,6 +98,20 @@ func (c *call) conceal(p *wire.Problem, err error, attrs ...any) {
 	if p.Status == http.StatusInternalServerError {
 		p.Detail = "a fault of the server, which its log tells"
 	}
+}
+
+// inTurn does what was asked for. If that may be long, it waits until few others are: what was shown of thousands of jobs takes
+// many times its bytes in memory.
+func (c *call) inTurn(limit int64, do func() error) error {
+	if limit > maxBody && (c.r.ContentLength < 0 || c.r.ContentLength > maxBody) {
+		select {
+		case c.large <- struct{}{}:
+			defer func() { <-c.large }()
+		case <-c.ctx.Done():
+			return context.Cause(c.ctx)
+		}
+	}
+	return do()
 }
 
 // read reads the whole body.
@@ -125,8 +144,13 @@ func (c *call) allowed(rt route) error {
 	switch rt.scope {
 	case oneJob:
 		may = c.job != "" && c.who.May(rt.action, name, c.job)
-	case visible, named:
+	case visible:
 		may = c.who.Sees(name)
+	case named: // what is named is read only for who may do it to something
+		if !c.who.MaySome(rt.action, name) {
+			return fault(http.StatusForbidden, wire.CauseForbidden, "you may not %s any job of namespace %s", rt.action, name)
+		}
+		may = true
 	default: // all jobs, or the one that was asked for
 		may = c.who.May(rt.action, name, c.job)
 	}

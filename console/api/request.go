@@ -36,6 +36,9 @@ func parseBody[T any](text []byte) (value T, err error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return value, nil
 	}
+	if len(text) > maxBody && values(text) > maxValues {
+		return value, malformed("body", "it has more than %d values", maxValues)
+	}
 	reader := json.NewDecoder(bytes.NewReader(text))
 	reader.DisallowUnknownFields()
 	if err := reader.Decode(&value); err != nil {
@@ -48,6 +51,9 @@ func parseBody[T any](text []byte) (value T, err error) {
 	}
 	return value, nil
 }
+
+// values is about how many values a JSON text has, and no fewer than are decoded of it.
+func values(text []byte) int { return bytes.Count(text, []byte(",")) + bytes.Count(text, []byte("{")) }
 
 // unread is the fault of a body that did not come.
 func unread(err error) error {

@@ -1,6 +1,10 @@
 package wire
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/elasticron/elasticron/operate"
@@ -31,7 +35,46 @@ type AskedOfMany struct {
 	Force  bool   `json:"force,omitempty"`
 	// Shown are the plans that were shown, by job. If it is there, a job of which no plan was shown is refused if there is
 	// anything to do to it.
-	Shown map[string]*operate.Plan `json:"shown,omitzero"`
+	Shown Plans `json:"shown,omitzero"`
+}
+
+// MaxPlans is how many plans may have been shown.
+const MaxPlans = 50_000
+
+// Plans are plans by job.
+type Plans map[string]*operate.Plan
+
+// UnmarshalJSON reads at most [MaxPlans], and what is more not at all: even an empty plan takes much more memory than bytes.
+func (p *Plans) UnmarshalJSON(text []byte) error {
+	reader := json.NewDecoder(bytes.NewReader(text))
+	reader.DisallowUnknownFields()
+	switch begin, err := reader.Token(); {
+	case err != nil:
+		return err
+	case begin == nil: // null
+		*p = nil
+		return nil
+	case begin != json.Delim('{'):
+		return errors.New("the plans that were shown are no object of plans by job")
+	}
+	plans := make(Plans)
+	for reader.More() {
+		job, err := reader.Token()
+		if err != nil {
+			return err
+		}
+		if len(plans) == MaxPlans {
+			return fmt.Errorf("more than %d plans were shown", MaxPlans)
+		}
+		var plan *operate.Plan
+		if err := reader.Decode(&plan); err != nil {
+			return err
+		}
+		name, _ := job.(string) // as all names are
+		plans[name] = plan
+	}
+	*p = plans
+	return nil
 }
 
 // ImportRequest asks for jobs to be made as a file says.
