@@ -239,6 +239,19 @@ func TestListsOfJobs(t *testing.T) {
 			require.Contains(t, p.Detail, "PAUSED")
 		}
 	}
+
+	// What each row is held against is bounded, and only as many rows are looked at as who asks may read and waits for.
+	long := "*[" + strings.Repeat("z", maxPattern) + "]"
+	require.Equal(t, "match", w.ask(t, vera, "GET", "/jobs?match="+long, nil).problem(t, http.StatusBadRequest).Field)
+	require.Equal(t, "match", w.ask(t, anna, "GET", "/export?match="+long, nil).problem(t, http.StatusBadRequest).Field)
+	require.Equal(t, "match", w.ask(t, olaf, "POST", "/bulk?dry-run", wire.Bulk{Verb: "disable", Match: long}).problem(t, http.StatusBadRequest).Field)
+	words := strings.Repeat("paused,", len(operate.WordsOfJobs())+1)
+	require.Equal(t, "status", w.ask(t, vera, "GET", "/jobs?status="+words, nil).problem(t, http.StatusBadRequest).Field)
+	ctx, cancel := context.WithCancel(access.NewContext(t.Context(), vera))
+	cancel()
+	recorder := httptest.NewRecorder()
+	w.api.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, "GET", somewhere("/namespaces/{namespace}/jobs"), nil))
+	require.Equal(t, statusBrokenOff, recorder.Code)
 }
 
 func TestOneJob(t *testing.T) {

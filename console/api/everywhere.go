@@ -157,6 +157,8 @@ func operateJobs(c *call) error {
 		return malformed("verb", "%q is given, want trigger, disable, enable or reshard", asked.Verb)
 	case (len(asked.Jobs) > 0) == (asked.Match != ""):
 		return malformed("jobs", "want either jobs or match")
+	case len(asked.Match) > maxPattern:
+		return malformed("match", "it has %d bytes, want at most %d", len(asked.Match), maxPattern)
 	case len(asked.Jobs) > mostBulk:
 		return malformed("jobs", "%d jobs are given, want at most %d", len(asked.Jobs), mostBulk)
 	}

@@ -50,7 +50,8 @@ func FuzzQueries(f *testing.F) {
 		check(err)
 		if err == nil {
 			require.True(t, s.limit >= 1 && s.limit <= mostJobs && s.offset >= 0 && sorts[s.sort] != nil)
-			s.page(nil, func(string) bool { return true })
+			_, _, err := s.page(t.Context(), nil, func(string) bool { return true })
+			require.NoError(t, err)
 		}
 		a, err := parseAsking(query, header)
 		check(err)

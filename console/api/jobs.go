@@ -2,6 +2,7 @@ package api
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -71,6 +72,9 @@ func parseSelection(query url.Values) (s selection, err error) {
 		s.status = append(s.status, strings.Split(words, ",")...)
 	}
 	s.status = slices.DeleteFunc(s.status, func(word string) bool { return word == "" })
+	if most := len(operate.WordsOfJobs()); len(s.status) > most {
+		return s, malformed("status", "%d words are given, want at most %d", len(s.status), most)
+	}
 	for _, word := range s.status {
 		if !slices.ContainsFunc(operate.WordsOfJobs(), func(known string) bool { return strings.EqualFold(known, word) }) {
 			return s, malformed("status", "%q is given, want some of %s", word, strings.Join(operate.WordsOfJobs(), ", "))
@@ -104,11 +108,17 @@ func (s selection) wants(r *live.Row) bool {
 	})
 }
 
-// page returns the rows that are wanted, those of the page, and how many there are.
-func (s selection) page(rows []*live.Row, visible func(job string) bool) (page []json.RawMessage, total int) {
+// looksUp is after how many rows it is asked whether somebody still waits for the answer.
+const looksUp = 64
+
+// page returns the rows that are wanted, those of the page, and how many there are. Its error is that of the context.
+func (s selection) page(ctx context.Context, rows []*live.Row, visible func(job string) bool) (page []json.RawMessage, total int, err error) {
 	var found []*live.Row
-	for _, r := range rows {
-		if s.wants(r) && visible(r.Job) {
+	for i, r := range rows {
+		if i%looksUp == 0 && ctx.Err() != nil {
+			return nil, 0, context.Cause(ctx)
+		}
+		if visible(r.Job) && s.wants(r) {
 			found = append(found, r)
 		}
 	}
@@ -123,7 +133,7 @@ func (s selection) page(rows []*live.Row, visible func(job string) bool) (page [
 	for _, r := range found[min(s.offset, len(found)):min(s.offset+s.limit, len(found))] {
 		page = append(page, r.JSON)
 	}
-	return page, len(found)
+	return page, len(found), nil
 }
 
 func listJobs(c *call) error {
@@ -132,7 +142,10 @@ func listJobs(c *call) error {
 		return err
 	}
 	p := c.picture()
-	rows, total := s.page(p.Rows, c.readable())
+	rows, total, err := s.page(c.ctx, p.Rows, c.readable())
+	if err != nil {
+		return err
+	}
 	return c.answer(http.StatusOK, wire.JobPage{Jobs: rows, Total: total, Offset: s.offset, Shown: shown(p)})
 }
 

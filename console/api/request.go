@@ -167,9 +167,15 @@ func instant(query url.Values, name string) (time.Time, error) {
 	return at, nil
 }
 
+// maxPattern bounds a pattern of names, in bytes: for each job, matching may read it anew at each byte of the name.
+const maxPattern = 1000
+
 // pattern reads a pattern of names; none is "*".
 func pattern(query url.Values, name string) (string, error) {
 	text := query.Get(name)
+	if len(text) > maxPattern {
+		return "", malformed(name, "it has %d bytes, want at most %d", len(text), maxPattern)
+	}
 	if _, err := path.Match(text, ""); err != nil {
 		return "", malformed(name, "%q is given, want a pattern of letters, *, ? and [a-z]", text)
 	}
