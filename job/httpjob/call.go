@@ -34,7 +34,7 @@ var passing = []int{
 
 // Error is an answer that is a failure.
 type Error struct {
-	Method, Address string // the address as the settings have it, which may be a reference
+	Method, Address string // the address as the settings have it, a reference or without user, password and query
 	Status          int
 	Answer          string // its end
 }

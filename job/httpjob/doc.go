@@ -28,7 +28,7 @@
 //
 // A value that is secret, such as a header with a key, need not be in the configuration: "env:API_KEY" stands for a
 // variable of the process and "file:/run/secrets/key" for a file; see [job.PropsReader]. Errors show the
-// reference.
+// reference. Of an address that is none they show the scheme, the host and the path.
 //
 // The header shardingContext holds the sharding context as JSON, as in 3.x. The headers Elasticron-Job, -Item, -Fire and
 // -Token hold parts of it. In an execution by hand that was given a parameter, the header triggerParameter holds that as

@@ -94,7 +94,7 @@ func Check(cfg job.Config) error {
 func (j Job) read(cfg job.Config, p *job.PropsReader) (*call, error) {
 	c := &call{
 		address: p.WebAddress("http.uri"),
-		shown:   cfg.Props["http.uri"],
+		shown:   webcall.Shown(cfg.Props["http.uri"]),
 		method:  strings.ToUpper(p.Required("http.method")),
 		data:    p.Text("http.data", ""),
 		header:  make(http.Header),
@@ -126,7 +126,7 @@ func (j Job) read(cfg job.Config, p *job.PropsReader) (*call, error) {
 		Redirects: p.Number("http.redirects", 10, 0, mostRedirects),
 		Bytes:     int64(p.Number("http.answer.bytes", 1<<20, 0, mostBytes)),
 		Tail:      tailBytes,
-		Address:   c.shown,
+		Address:   cfg.Props["http.uri"],
 		Redact:    p,
 		Guard:     j.Guard, Redirected: c.signed,
 		Open: []string{ContextHeader, TriggerParameterHeader, JobHeader, ItemHeader, FireHeader, TokenHeader},

@@ -125,4 +125,9 @@ func TestErrorsShowNoSecrets(t *testing.T) {
 	err = h.HandleError(t.Context(), "orders", item, errors.New("boom"))
 	require.ErrorContains(t, err, `webhook: Post "env:WEBHOOK_URL": dial tcp`)
 	require.NotContains(t, err.Error(), "swordfish")
+	h, err = handler(t, map[string]string{"webhook.url": server.URL + "/hook?token=swordfish"})
+	require.NoError(t, err)
+	err = h.HandleError(t.Context(), "orders", item, errors.New("boom"))
+	require.ErrorContains(t, err, `webhook: Post "`+server.URL+`/hook": dial tcp`)
+	require.NotContains(t, err.Error(), "swordfish")
 }

@@ -54,7 +54,7 @@ type Limits struct {
 	Tail      int           // bytes of the end of it that are kept
 
 	// What is read of secrets must not get into errors, which are stored.
-	Address string   // the setting of the address; if it is a reference, or if addresses are signed, errors show it instead
+	Address string   // the setting of the address; if it is a reference, or if addresses are signed, errors show it, as Shown does
 	Signed  bool     // the address of a call is that of the setting, and a signature
 	Redact  Redactor // tells what an answer may show; nil = all
 
@@ -254,14 +254,28 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 // withoutAddress replaces the address in the error of a call, which may be that of a redirect.
 func (c *Caller) withoutAddress(err error) error {
 	var failed *url.Error
-	if !reference.Is(c.limits.Address) && !c.limits.Signed || !errors.As(err, &failed) {
+	if !errors.As(err, &failed) {
 		return err
 	}
-	shown := c.limits.Address
-	if set, err := url.Parse(shown); err == nil && !reference.Is(shown) { // which may have a password
-		shown = set.Redacted()
+	address := failed.URL
+	if reference.Is(c.limits.Address) || c.limits.Signed {
+		address = c.limits.Address
 	}
-	return &url.Error{Op: failed.Op, URL: shown, Err: failed.Err}
+	return &url.Error{Op: failed.Op, URL: Shown(address), Err: failed.Err}
+}
+
+// Shown is an address, or the setting of one, as errors may have it: a reference as it is, and of anything else the scheme,
+// the host and the path. A user, a password and a query are often secrets.
+func Shown(address string) string {
+	if reference.Is(address) {
+		return address
+	}
+	set, err := url.Parse(address)
+	if err != nil {
+		return "an address that cannot be shown"
+	}
+	shown := url.URL{Scheme: set.Scheme, Host: set.Host, Path: set.Path, RawPath: set.RawPath}
+	return shown.String()
 }
 
 // writingOn tells the errors of a writer from those of who is read.
