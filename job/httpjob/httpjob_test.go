@@ -385,12 +385,14 @@ func TestConfigureNamesEveryFault(t *testing.T) {
 	cfg := job.Config{Name: "warmup", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
 	cfg.Props = map[string]string{
 		"http.method": "FETCH", "http.retries": "-1", "http.fail.on.status": "maybe", "http.conect.timeout": "1",
+		"http.header.host": "admin.internal:80.shop.internal",
 	}
 	_, err := httpjob.Job{}.Configure(cfg)
 	require.ErrorIs(t, err, job.ErrInvalidConfig)
 	for _, want := range []string{
 		`Props http.uri "" must not be empty`, `Props http.method "FETCH" must be one of GET, HEAD, POST`, `Props http.retries "-1"`,
 		`Props http.fail.on.status "maybe"`, `Props http.conect.timeout "1" must not be there`,
+		`Props http.header.host "admin.internal:80.shop.internal" must be the name of a host`,
 	} {
 		require.ErrorContains(t, err, want)
 	}

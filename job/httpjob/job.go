@@ -115,6 +115,9 @@ func (j Job) read(cfg job.Config, p *job.PropsReader) (*call, error) {
 		if !httpguts.ValidHeaderFieldValue(value) {
 			p.Fault("http.header."+name, "must be one line without control characters")
 		}
+		if strings.EqualFold(name, "Host") && value != "" && !webcall.IsHost(value) {
+			p.Fault("http.header."+name, "must be the name of a host, or a name and a port such as shop.internal:8080")
+		}
 		c.header.Set(name, value)
 	}
 	if kind := p.Text("http.content.type", ""); kind != "" {

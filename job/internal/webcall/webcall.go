@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -151,12 +152,20 @@ func (l Limits) allow(req *http.Request) error {
 	if err := l.Guard.Allow(req.URL); err != nil || req.Host == "" || req.Host == req.URL.Host {
 		return forbidden(err)
 	}
+	if !IsHost(req.Host) { // which servers may read otherwise than the guard does
+		return forbidden(fmt.Errorf("the header Host is %q, want a name, or a name and a port", req.Host))
+	}
 	named := *req.URL
 	if named.Host = req.Host; named.Port() == "" && req.URL.Port() != "" {
 		named.Host = net.JoinHostPort(named.Hostname(), req.URL.Port())
 	}
 	return forbidden(l.Guard.Allow(&named))
 }
+
+var host = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
+
+// IsHost tells whether a text is what the header Host may be: a name or an address, with a port or without one.
+func IsHost(text string) bool { return host.MatchString(text) }
 
 func forbidden(err error) error {
 	if err == nil {

@@ -81,3 +81,30 @@ func TestTheReadTimeoutBeginsWithTheConnection(t *testing.T) {
 	require.ErrorIs(t, get(t, limits, server.URL+"/mute"), webcall.ErrReadTimeout)
 	require.ErrorIs(t, get(t, limits, server.URL+"/away"), webcall.ErrReadTimeout)
 }
+
+// guard allows every address.
+type guard struct{}
+
+func (guard) Allow(*url.URL) error                      { return nil }
+func (guard) Dial(_, _ string, _ syscall.RawConn) error { return nil }
+
+// A host that its server may read otherwise than the guard is not asked for, whatever the guard says.
+func TestTheHostOfAHeader(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	caller := webcall.New(webcall.Limits{Guard: guard{}})
+	for host, may := range map[string]bool{
+		"shop": true, "shop.internal:8080": true, "a_b-c.SHOP": true, "10.0.0.7": true, "[::1]:80": true, "[fd00::7]": true,
+		"admin.internal:80.shop.internal": false, "shop:": false, "shop:123456": false, "shop/x": false, "me@shop": false, "a b": false, "shöp": false,
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		require.NoError(t, err)
+		req.Host = host
+		if _, err = caller.Do(t.Context(), req); may {
+			require.NoError(t, err, host)
+		} else {
+			require.ErrorIs(t, err, webcall.ErrForbidden, host)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -104,14 +105,21 @@ func (a Addresses) Allow(address *url.URL) error {
 	return fmt.Errorf("%w: %s://%s is none of %s", ErrRefused, address.Scheme, address.Host, strings.Join(list, ", "))
 }
 
+// areLabels tells whether a text is what "*" stands for. In anything else, such as a port before the end of the name, others may
+// see another name.
+var areLabels = regexp.MustCompile(`^[a-z0-9._-]+$`)
+
 func (a Addresses) entryOf(address *url.URL) bool {
 	host, port := canonical(address.Hostname()), address.Port()
 	if port == "" {
 		port = portOf(address.Scheme)
 	}
 	for _, e := range a.entries {
-		suffix, wild := strings.CutPrefix(e.host, "*")
-		named := e.host == host || wild && len(host) > len(suffix) && strings.HasSuffix(host, suffix) && !isAddress(host)
+		named := e.host == host
+		if suffix, wild := strings.CutPrefix(e.host, "*"); wild && !isAddress(host) {
+			labels, ends := strings.CutSuffix(host, suffix)
+			named = ends && areLabels.MatchString(labels)
+		}
 		if named && e.scheme == address.Scheme && (e.port == "*" || e.port == port) {
 			return true
 		}

@@ -117,6 +117,11 @@ func TestAddresses(t *testing.T) {
 			require.ErrorIs(t, err, allow.ErrRefused)
 		}
 	}
+	list, err := allow.NewAddresses([]string{"https://*.shop.internal"}, nil)
+	require.NoError(t, err)
+	for host, allowed := range map[string]bool{"a_1.b-2.shop.internal": true, "admin.internal:80.shop.internal": false, "a b.shop.internal": false, "a/.shop.internal": false} {
+		require.Equal(t, allowed, list.Allow(&url.URL{Scheme: "https", Host: host}) == nil, "as it may stand in a header: %s", host)
+	}
 	for _, entry := range []string{"", "shop", "ftp://a", "https://", "https://a/b", "https://u@a", "https://*", "https://a.*", "https://*.*.a", "https://a:b:c"} {
 		_, err := allow.NewAddresses([]string{entry}, nil)
 		require.ErrorContains(t, err, "must be scheme://host", entry)
