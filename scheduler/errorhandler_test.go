@@ -305,6 +305,30 @@ func (l *lines) count(text string) int {
 	return strings.Count(l.text.String(), text)
 }
 
+// The log has every fault of a handler's settings, and of none what may be a secret.
+func TestAStoredHandlerWithFaultySettings(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		handlers := errorhandler.Default()
+		require.NoError(t, handlers.Register("TEST", func(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
+			p := job.ReadProps(cfg.Props)
+			p.WebAddress("test.webhook")
+			p.Number("test.tries", 1, 1, 9)
+			return nil, p.Err()
+		}))
+		cfg := handled(1)
+		cfg.Props = map[string]string{"test.webhook": "ttps://robot?access_token=swordfish", "test.tries": "many"}
+		put(t, c.server, "/orders/config", mustEncode(cfg))
+		var log lines
+		c.startCode("a", spoilt, jobOf(1), scheduler.WithErrorHandlers(handlers), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		sleepUntil(6 * time.Second)
+		require.Equal(t, 1, log.count("error handler cannot be used"))
+		require.Equal(t, 1, log.count("/orders/config: props.test.webhook is"))
+		require.Equal(t, 1, log.count("/orders/config: props.test.tries is"))
+		require.Zero(t, log.count("swordfish"))
+	})
+}
+
 // What the registry names may be a Java class: then failures are logged, and so is that.
 func TestAStoredHandlerThatIsNotKnown(t *testing.T) {
 	t.Parallel()

@@ -138,11 +138,24 @@ func CheckExact(n registry.Node, named ...string) error {
 }
 
 // StoredError returns what a fault of a [job.Config] is where the configuration is stored: the same with
-// the path of the node and the name of the member. Other errors it returns as they are.
+// the path of the node and the name of the member, and without what may be a secret. Of errors that are joined it does so with each.
+// Other errors it returns as they are.
 func StoredError(path string, err error) error {
 	var fault *job.FieldError
 	if !errors.As(err, &fault) {
 		return err
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) { // behind the fault are its causes, which are part of it
+		if _, is := e.(*job.FieldError); is { //nolint:errorlint // what it wraps is looked at next
+			break
+		}
+		if joined, is := e.(interface{ Unwrap() []error }); is {
+			var all []error
+			for _, one := range joined.Unwrap() {
+				all = append(all, StoredError(path, one))
+			}
+			return errors.Join(all...)
+		}
 	}
 	reason := fault.Reason
 	if fault.Err != nil {

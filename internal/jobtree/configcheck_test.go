@@ -334,6 +334,21 @@ func TestFaultsOfWhatIsStored(t *testing.T) {
 	require.Equal(t, []string{"cron", "failover", "jobName", "jobType", "shardingTotalCount", "timeoutSeconds"}, blamed(err))
 }
 
+// Settings may have several faults: each is told, and of none what may be a secret.
+func TestEachFaultOfSettingsIsOfWhatIsStored(t *testing.T) {
+	t.Parallel()
+	p := job.ReadProps(map[string]string{"chat.webhook": "ttps://robot?access_token=swordfish", "chat.tries": "many"})
+	p.WebAddress("chat.webhook")
+	p.Number("chat.tries", 1, 1, 9)
+	err := jobtree.StoredError("/orders/config", fmt.Errorf("error handler CHAT: %w", errors.Join(p.Err(), errors.New("and more"))))
+	require.EqualError(t, err, `/orders/config: props.chat.webhook is "***", must be an address such as https://example.org/path
+/orders/config: props.chat.tries is "many", must be a whole number between 1 and 9
+and more`)
+	require.ErrorIs(t, err, job.ErrInvalidConfig)
+	one := &job.FieldError{Field: "Props chat.tries", Value: "many", Reason: "must be 1"}
+	require.EqualError(t, jobtree.StoredError("/orders/config", fmt.Errorf("chat: %w", one)), `/orders/config: props.chat.tries is "many", must be 1`)
+}
+
 func TestWhereJSONIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -114,7 +114,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 			faults = errors.Join(faults, jobtree.StoredError(v.Tree.Config(), m.fault))
 		}
 		if faults == nil && m.instead != nil {
-			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
+			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, jobtree.StoredError(v.Tree.Config(), m.instead))
 		}
 		next.Code, next.Handler = m.code, m.handler
 		c.takeUp(next, warnings, faults)
