@@ -74,3 +74,20 @@ func TestAViewer(t *testing.T) {
 	vera.sees("h1", "Elasticron")
 	vera.sees("button", "Log in")
 }
+
+// The page of a job that somebody may not read says so, and their other pages stay live.
+func TestAJobThatMayNotBeRead(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	join(t, s.server.Endpoints()[0], "10.0.0.1@-@7001-a")
+	otto := look(t)
+	s.logIn(otto, "otto", "jobs")
+	const live = `document.querySelector("#live").className === "live on"`
+	otto.until(live)
+	other := otto.beside()
+	other.open(s.shop("jobs/stock-count"))
+	other.sees("#state", "you may not read job stock-count")
+	otto.open(s.shop("jobs/orders-mail")) // which asks for the stream anew
+	otto.until(live)
+	other.sees("#state", "you may not read job stock-count")
+}

@@ -23,7 +23,7 @@ type stage struct {
 
 const password = "correct horse battery staple"
 
-// newStage starts the server and lets in anna, who may do everything, and vera, who may look.
+// newStage starts the server and lets in anna, who may do everything, vera, who may look, and otto, who may look at orders.
 func newStage(t *testing.T) *stage {
 	t.Helper()
 	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
@@ -38,7 +38,8 @@ func newStage(t *testing.T) *stage {
 	users := filepath.Join(t.TempDir(), "users.yaml")
 	require.NoError(t, os.WriteFile(users, []byte("users:\n"+
 		"  anna: {password: '"+hash+"', grants: [{role: admin, namespace: '*'}]}\n"+
-		"  vera: {password: '"+hash+"', grants: [{role: viewer, namespace: shop}]}\n"), 0o600))
+		"  vera: {password: '"+hash+"', grants: [{role: viewer, namespace: shop}]}\n"+
+		"  otto: {password: '"+hash+"', grants: [{role: viewer, namespace: shop, jobs: 'orders-*'}]}\n"), 0o600))
 	c, err := console.New(t.Context(), console.Config{
 		Namespaces: []console.Namespace{{Name: "shop", Registry: reg}},
 		Access:     access.Config{UsersFile: users},

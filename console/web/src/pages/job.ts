@@ -1,5 +1,5 @@
 // A job, alive: its timeline, and beside it who has which item, who takes part, and what happened.
-import { get, why } from "../api";
+import { get, Problem, why } from "../api";
 import { find, h, patch, type Child } from "../draw";
 import { acknowledge, drive, type Backfill } from "../follow";
 import { ago, clock, count, many, moment, phrase, span as lasting, took } from "../format";
@@ -41,6 +41,7 @@ export function job(): void {
   let log: Entry[] = [];
   let instances: InstanceRow[] = [];
   let asked = "";
+  let refused = false; // the job may not be read
   const items = new Map<number, ItemRow>();
   const spans = new Map<string, Span>();
   const moved = new Map<number, number>();
@@ -57,6 +58,7 @@ export function job(): void {
       if (next.length === 0) next = detail.next_fires;
     } catch (error) {
       if (!row) gone = true;
+      refused = error instanceof Problem && error.status === 403;
       asked = why(error);
     }
     draw();
@@ -311,8 +313,8 @@ export function job(): void {
   document.querySelectorAll<HTMLInputElement>("input[name=by]").forEach((r) => (r.onchange = () => { view.by = r.value as View["by"]; draw(); }));
 
   onState((state) => lanes.blindSince(state.live || !state.asOf ? 0 : Date.parse(state.asOf)));
-  follow([`job/${name}`], (_, frame) => take(frame as JobFrame));
-  void reload();
+  // The pages of a browser share a stream, which is refused as a whole if a topic of one of them is.
+  void reload().then(() => refused || follow([`job/${name}`], (_, frame) => take(frame as JobFrame)));
   setInterval(draw, 1_000);
 }
 
