@@ -78,8 +78,8 @@ func New(client *clientv3.Client, config Config) (*Registry, error) {
 
 // serverState is what a server says of itself.
 type serverState struct {
-	reached int64 // the revision of the store
-	version string
+	reached int64  // the revision of the store
+	version string // empty if it is not told
 }
 
 func connect(ctx context.Context, config Config) (*clientv3.Client, serverState, error) {
@@ -152,11 +152,16 @@ func checkServer(ctx context.Context, client *clientv3.Client, ns namespace) (se
 	if err != nil {
 		return serverState{}, err
 	}
+	server := serverState{reached: some.Header.Revision}
 	status, err := pb.NewMaintenanceClient(client.ActiveConnection()).Status(ctx, new(pb.StatusRequest))
-	if err != nil {
+	switch {
+	case errors.Is(refusal(err), registry.ErrDenied): // 3.6.0 to 3.6.8 tell their version to root alone; older ones deny it to nobody
+		return server, nil
+	case err != nil:
 		return serverState{}, err
 	}
-	return serverState{reached: some.Header.Revision, version: status.Version}, checkVersion(status.Version)
+	server.version = status.Version
+	return server, checkVersion(status.Version)
 }
 
 func newClient(ctx context.Context, config Config) (*clientv3.Client, error) {

@@ -5,12 +5,16 @@ import (
 	"net"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
+	"google.golang.org/grpc"
 
 	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/ports"
@@ -164,6 +168,27 @@ func enableAuth(t *testing.T, admin *clientv3.Client) {
 	do(admin.RoleGrantPermission(t.Context(), "ours", "/ours/", "/ours0", clientv3.PermissionType(clientv3.PermReadWrite)))
 	do(admin.UserGrantRole(t.Context(), "me", "ours"))
 	do(admin.AuthEnable(t.Context()))
+}
+
+// Some servers tell their version to root alone; the role of the namespace is enough to open it all the same.
+func TestOpenWithAServerThatHidesItsVersion(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	enableAuth(t, adminOf(t, server))
+	var asked atomic.Int64
+	hide := grpc.WithChainUnaryInterceptor(
+		func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+			if method == pb.Maintenance_Status_FullMethodName {
+				asked.Add(1)
+				return rpctypes.ErrGRPCPermissionDenied
+			}
+			return invoke(ctx, method, req, reply, conn, opts...)
+		},
+	)
+	put(t, open(t, server.Endpoints(), func(c *etcd.Config) {
+		c.Namespace, c.Username, c.Password, c.DialOptions = "ours", "me", "secret", []grpc.DialOption{hide}
+	}), "/a", "1")
+	require.EqualValues(t, 1, asked.Load())
 }
 
 // TestFailedOpensLeaveNothing counts what is left of many; TestMain looks at what it is.
