@@ -24,8 +24,8 @@ func (r *Registry) opError(op, path string, err error) error {
 func (r *Registry) explain(op, path string, err error) error {
 	switch {
 	case errors.Is(err, registry.ErrDenied):
-		right, start, end := r.rightOf(op, path)
-		return lacks(err, r.client.Username, right, start, end)
+		right, keys := r.rightOf(op, path)
+		return lacks(err, r.client.Username, right, keys)
 	case errors.Is(err, registry.ErrUnavailable), errors.Is(err, registry.ErrUnknownOutcome):
 		return fmt.Errorf("%w (endpoints %s%s)", err, r.endpoints(), r.lastFailure.text(err))
 	default:
@@ -35,37 +35,37 @@ func (r *Registry) explain(op, path string, err error) error {
 
 func (r *Registry) endpoints() string { return strings.Join(r.client.Endpoints(), ", ") }
 
-// rightOf returns the permission that an operation takes, and on which keys; end is empty for a single one.
-func (r *Registry) rightOf(op, path string) (right, start, end string) {
+// rightOf returns the permission that an operation takes, and on which keys. Some versions of etcd let nobody keep a session
+// alive, or write in it, who may not write all that it holds.
+func (r *Registry) rightOf(op, path string) (right, keys string) {
 	switch op {
 	case "get":
-		return "read", r.ns.key(path), ""
+		return "read", fmt.Sprintf("the key %q", r.ns.key(path))
 	case "commit":
-		return "readwrite", r.ns.key(path), ""
+		return "readwrite", fmt.Sprintf("the key %q, on one that a condition names, or on another one of the session", r.ns.key(path))
 	case "latch":
-		start, end = r.ns.around(path)
-		return "readwrite", start, end
+		return "readwrite", keysBetween(r.ns.around(path)) + ", or on another one of the session"
+	case "session":
+		start, _ := r.ns.below(registry.Root)
+		return "write", fmt.Sprintf("each key of the session, all of which begin with %q", start)
 	default:
-		start, end = r.ns.around(path)
-		return "read", start, end
+		return "read", keysBetween(r.ns.around(path))
 	}
 }
 
+func keysBetween(start, end string) string { return fmt.Sprintf("the keys from %q to %q", start, end) }
+
 // lacks adds to a denial who is denied what. A refused login, or none, is about the user alone.
-func lacks(err error, user, right, start, end string) error {
+func lacks(err error, user, right, keys string) error {
 	who := fmt.Sprintf("user %q", user)
 	if user == "" {
 		who = "no user was given, and the client"
 	}
 	code, _ := describe(err)
-	switch {
-	case !errors.Is(err, rpctypes.ErrPermissionDenied) && code != codes.PermissionDenied:
+	if !errors.Is(err, rpctypes.ErrPermissionDenied) && code != codes.PermissionDenied {
 		return fmt.Errorf("%w (user %q)", err, user)
-	case end == "":
-		return fmt.Errorf("%w (%s lacks the permission %s on the key %q, or on one that a condition names)", err, who, right, start)
-	default:
-		return fmt.Errorf("%w (%s lacks the permission %s on the keys from %q to %q)", err, who, right, start, end)
 	}
+	return fmt.Errorf("%w (%s lacks the permission %s on %s)", err, who, right, keys)
 }
 
 // lastFailure is what the store last failed with, until it answers.

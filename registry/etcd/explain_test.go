@@ -64,6 +64,53 @@ func TestADenialNamesUserRightAndKeys(t *testing.T) {
 	require.NotContains(t, err.Error(), "wrong")
 }
 
+// Who may not write something that its session holds can neither keep the session alive nor write more in it. Both say so, and
+// blame no permission that the user has.
+func TestADenialNamesTheSession(t *testing.T) {
+	t.Parallel()
+	server := startServer(t)
+	admin := adminOf(t, server)
+	do := func(_ any, err error) { t.Helper(); require.NoError(t, err) }
+	do(admin.UserAdd(t.Context(), "root", "root"))
+	do(admin.UserGrantRole(t.Context(), "root", "root"))
+	do(admin.UserAdd(t.Context(), "me", "secret"))
+	do(admin.RoleAdd(t.Context(), "ours"))
+	do(admin.RoleGrantPermission(t.Context(), "ours", "/ours/", "/ours0", clientv3.PermissionType(clientv3.PermRead)))
+	do(admin.RoleGrantPermission(t.Context(), "ours", "/ours/a/", "/ours/a0", clientv3.PermissionType(clientv3.PermWrite)))
+	do(admin.RoleGrantPermission(t.Context(), "ours", "/ours/b/", "/ours/b0", clientv3.PermissionType(clientv3.PermWrite)))
+	do(admin.UserGrantRole(t.Context(), "me", "ours"))
+	do(admin.AuthEnable(t.Context()))
+	root, err := clientv3.New(clientv3.Config{Endpoints: server.Endpoints(), Username: "root", Password: "root", Logger: zap.NewNop()})
+	require.NoError(t, err)
+	defer func() { _ = root.Close() }()
+	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
+	r := open(t, server.Endpoints(), func(c *etcd.Config) {
+		c.Namespace, c.Username, c.Password, c.SessionTTL, c.Logger = "ours", "me", "secret", 6*time.Second, slog.New(log)
+	})
+	s := session(t, r)
+	owned := func(path string) error {
+		_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned(path, "", s)}, Repeat: registry.RepeatOwned})
+		return err
+	}
+	require.NoError(t, owned("/b/1"))
+	_, err = root.RoleRevokePermission(t.Context(), "ours", "/ours/b/", "/ours/b0")
+	require.NoError(t, err)
+
+	err = owned("/a/1")
+	require.ErrorIs(t, err, registry.ErrDenied)
+	require.ErrorContains(t, err, `(user "me" lacks the permission readwrite on the key "/ours/a/1", on one that a condition names, or on another one of the session)`)
+	select {
+	case line := <-log.records:
+		require.Equal(t, "the registry does not answer", line.Message)
+		var said string
+		line.Attrs(func(a slog.Attr) bool { said += a.String() + "\n"; return true })
+		require.Contains(t, said, "asked=keep-alive")
+		require.Contains(t, said, `(user "me" lacks the permission write on each key of the session, all of which begin with "/ours/")`)
+	case <-time.After(time.Minute):
+		require.FailNow(t, "nothing was logged")
+	}
+}
+
 // told is a log handler that passes warnings on.
 type told struct {
 	slog.Handler

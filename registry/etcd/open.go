@@ -93,8 +93,7 @@ func connect(ctx context.Context, config Config) (*clientv3.Client, serverState,
 		}
 		if hopeless := unreachable(err); hopeless != nil {
 			if errors.Is(hopeless, registry.ErrDenied) && refusal(err) != nil {
-				start, end := newNamespace(config.Namespace).below(registry.Root)
-				hopeless = lacks(hopeless, config.Username, "read", start, end)
+				hopeless = lacks(hopeless, config.Username, "read", keysBetween(newNamespace(config.Namespace).below(registry.Root)))
 			}
 			return nil, serverState{}, fmt.Errorf("%w (endpoints %s)", hopeless, strings.Join(config.Endpoints, ", "))
 		}
