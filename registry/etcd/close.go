@@ -37,6 +37,7 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	r.lists.close()
 	r.latches.close()
 	r.queue.close()
+	r.members.close()
 	r.repeats.Close()
 	_ = r.watcher.Close() // says at most that a stream had just broken
 	var err error

@@ -16,7 +16,8 @@ import (
 // Endpoints and Namespace stands for its default.
 type Config struct {
 	// Endpoints are the client URLs of the cluster's members, such as "http://10.0.0.1:2379". Name
-	// all of them: requests go round among those that answer. At least one.
+	// all of them: requests go round among those that answer, and pass over a member that
+	// leaves them unanswered until it answers again. At least one.
 	Endpoints []string
 
 	// Namespace is the first part of every key: the node "/orders/config" of the namespace "prod" is
@@ -42,8 +43,8 @@ type Config struct {
 
 	// RequestTimeout bounds one try of a request; when as many tries as there are endpoints took too
 	// long, it is doubled with each that does, up to 16 times the value. It is stretched while the
-	// store is slow for all. A try that fails is repeated, as a rule at another member, until the
-	// context of the call ends. The default is 1 s.
+	// store is slow for all. A try that fails is repeated until the context of the call ends; one that
+	// took too long is repeated at another member, if one is connected. The default is 1 s.
 	RequestTimeout time.Duration
 
 	// NoCoalescing sends every transaction in a request of its own, also those that meet. It costs

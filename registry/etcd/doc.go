@@ -30,7 +30,9 @@
 //     that somebody gave to a session it does just that. An update keeps the lease.
 //   - Reads are linearizable. A List is one state of the store.
 //   - A try gets one second (see [Config]), and is then repeated, because etcd answers a request that was
-//     sent to a dead leader late or never. If a transaction conflicts with what its own earlier try may
+//     sent to a dead leader late or never. A member that left it without an answer, and has answered nothing else since, is
+//     passed over while others are connected that are not like that: the package asks it until it answers, and then it takes
+//     its turns again. Which member answers matters to nothing but time. If a transaction conflicts with what its own earlier try may
 //     have done, the package settles the outcome by what the conflict shows. One that is not
 //     [registry.Txn.Repeatable] is not sent again: its outcome is unknown then.
 //   - A view is one read at a revision, and a watch from the next revision on. After a broken connection
@@ -89,8 +91,8 @@
 //
 // When etcd's leader dies, its successor restarts every lease at its full TTL. If a process dies at the
 // same moment, others notice its death that much later. If an endpoint goes dead without a word, the
-// connection notices this after 13 s if the endpoint is the only one; with several endpoints, the views
-// notice it after 5 s.
+// connection notices this after 13 s if the endpoint is the only one. With several endpoints, requests pass it over as soon as
+// one of them has had no answer within its time, and the views leave it within 5 s, or sooner if requests have found it silent.
 //
 // # Recommended settings of the server
 //

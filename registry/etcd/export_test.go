@@ -30,3 +30,11 @@ func (r *Registry) LateTicket() *registry.View {
 	}
 	return nil
 }
+
+// WatchedMember returns the address of the member that the watches are with.
+func (r *Registry) WatchedMember() string {
+	if m := r.watched.Load(); m != nil {
+		return m.address
+	}
+	return ""
+}

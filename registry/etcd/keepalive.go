@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -15,32 +16,30 @@ import (
 )
 
 // keepAliver sends keep-alives over a stream that it opens again after every failure. One that is sent while another is
-// not answered yet gets a stream of its own, with another member if there is one: a member that is parted from the others
-// takes keep-alives and answers none. It is safe for concurrent use.
+// not answered yet gets a stream of its own, and the member that the other one waits for counts as silent: one that is parted
+// from the others takes keep-alives and answers none. It is safe for concurrent use.
 //
 // The client's own KeepAliveOnce would open a stream for each, which where authentication is on
 // means a password hash for each, and would repeat without a pause while there is no connection.
 type keepAliver struct {
 	service pb.LeaseClient
-	members func() int // how many addresses the client has
+	members *members
 
 	mu      sync.Mutex
-	idle    *keepAliveStream // that nobody uses; nil if the next keep-alive must open one
-	waiting map[string]int   // keep-alives without an answer yet, by the member's address
+	idle    *keepAliveStream           // that nobody uses; nil if the next keep-alive must open one
+	waiting map[*keepAliveStream]int64 // those that wait for an answer, and since when by the members' clock
 }
 
 // keepAliveStream is one stream of keep-alives, and what ends it.
 type keepAliveStream struct {
 	cancel context.CancelFunc
 	stream pb.Lease_LeaseKeepAliveClient
-	member string // the address at its other end; empty if it is not known
+	member *member // at its other end
 }
 
-func newKeepAliver(client *clientv3.Client) *keepAliver {
+func newKeepAliver(client *clientv3.Client, members *members) *keepAliver {
 	return &keepAliver{
-		service: pb.NewLeaseClient(client.ActiveConnection()),
-		members: func() int { return len(client.Endpoints()) },
-		waiting: make(map[string]int),
+		service: pb.NewLeaseClient(client.ActiveConnection()), members: members, waiting: make(map[*keepAliveStream]int64),
 	}
 }
 
@@ -51,9 +50,9 @@ func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time
 	s, timeout, err := k.stream(ctx, limit)
 	var ttl int64
 	if err == nil {
-		k.wait(s.member, 1)
+		k.waits(s)
 		ttl, err = s.exchange(id)
-		k.wait(s.member, -1)
+		k.waited(s, err)
 	}
 	over := !timeout.Stop()
 	if over || err != nil || !k.returnStream(s) {
@@ -71,17 +70,17 @@ func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time
 	}
 }
 
-// stream returns one to send on, and the timer that ends it when the limit is over. A new one is not with a member that
-// another keep-alive waits for, unless each try ends there: the client takes its members in turn, and its other requests
-// take turns in between.
+// stream returns one to send on, and the timer that ends it when the limit is over. A new one is not with a silent member,
+// unless each try ends at one: a client that somebody brought along takes its members in turn, and its other requests take turns
+// in between.
 func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAliveStream, timeout *time.Timer, err error) {
-	if s = k.takeStream(); s != nil {
+	if s = k.takeStream(); s != nil { //nolint:contextcheck // what a silent member is asked outlives the call
 		return s, time.AfterFunc(limit, s.cancel), nil
 	}
-	for left := k.members(); ; left-- {
+	for left := k.members.count(); ; left-- {
 		living, cancel := context.WithCancel(ctx)
 		s, timeout = &keepAliveStream{cancel: cancel}, time.AfterFunc(limit, cancel)
-		if err = s.open(living, k.service); err != nil || left <= 1 || !k.waitsFor(s.member) {
+		if err = s.open(living, k.service, k.members); err != nil || left <= 1 || !k.members.passesOver(s.member) {
 			return s, timeout, err
 		}
 		timeout.Stop()
@@ -89,27 +88,39 @@ func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAl
 	}
 }
 
-// wait counts the keep-alives that wait for a member.
-func (k *keepAliver) wait(member string, more int) {
+// waits notes that a stream waits for an answer.
+func (k *keepAliver) waits(s *keepAliveStream) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.waiting[member] += more; k.waiting[member] == 0 {
-		delete(k.waiting, member)
+	k.waiting[s] = k.members.now()
+}
+
+// waited notes how that ended.
+func (k *keepAliver) waited(s *keepAliveStream, err error) {
+	k.mu.Lock()
+	delete(k.waiting, s)
+	k.mu.Unlock()
+	if err == nil {
+		k.members.heard(s.member)
 	}
 }
 
-func (k *keepAliver) waitsFor(member string) bool {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.waiting[member] > 0
-}
-
-// takeStream returns a stream that is open and not in use, or nil.
+// takeStream returns a stream that is open, not in use and not with a silent member, or nil. Who needs another one knows of
+// more silent members: those that others wait for.
 func (k *keepAliver) takeStream() *keepAliveStream {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	s := k.idle
 	k.idle = nil
+	if s != nil && k.members.passesOver(s.member) {
+		s.cancel()
+		s = nil
+	}
+	if s == nil {
+		for other, since := range k.waiting {
+			k.members.unanswered(other.member, since)
+		}
+	}
 	return s
 }
 
@@ -124,13 +135,19 @@ func (k *keepAliver) returnStream(s *keepAliveStream) bool {
 	return true
 }
 
-func (s *keepAliveStream) open(ctx context.Context, service pb.LeaseClient) (err error) {
-	if s.stream, err = service.LeaseKeepAlive(ctx); err != nil {
+func (s *keepAliveStream) open(ctx context.Context, service pb.LeaseClient, known *members) (err error) {
+	var chosen atomic.Pointer[member]
+	if s.stream, err = service.LeaseKeepAlive(tellChoice(ctx, &chosen)); err != nil {
 		return err
 	}
-	if other, ok := peer.FromContext(s.stream.Context()); ok { //nolint:contextcheck // the stream's tells where it leads
-		s.member = other.Addr.String()
+	if s.member = chosen.Load(); s.member != nil {
+		return nil
 	}
+	address := ""
+	if other, ok := peer.FromContext(s.stream.Context()); ok { //nolint:contextcheck // the stream's tells where it leads
+		address = other.Addr.String()
+	}
+	s.member = known.at(address)
 	return nil
 }
 

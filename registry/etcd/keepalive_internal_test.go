@@ -76,7 +76,7 @@ func TestAKeepAliveAvoidsMembersThatOthersWaitFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				k := &keepAliver{service: &leases{turns: test.turns, parted: test.parted}, members: func() int { return 3 }, waiting: make(map[string]int)}
+				k := &keepAliver{service: &leases{turns: test.turns, parted: test.parted}, members: newMembers(func() int { return 3 }, Config{}), waiting: make(map[*keepAliveStream]int64)}
 				answered := make([]bool, len(test.answered))
 				var sent sync.WaitGroup
 				for i := range answered {
@@ -112,7 +112,7 @@ func (l slowLeases) LeaseKeepAlive(ctx context.Context, _ ...grpc.CallOption) (p
 func TestAKeepAliveThatTookTooLongGetsMoreTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		k := &keepAliver{service: slowLeases{takes: 300 * time.Millisecond}, members: func() int { return 1 }, waiting: make(map[string]int)}
+		k := &keepAliver{service: slowLeases{takes: 300 * time.Millisecond}, members: newMembers(func() int { return 1 }, Config{}), waiting: make(map[*keepAliveStream]int64)}
 		retry := retryPolicy{timeout: 100 * time.Millisecond}
 		try := func(ctx context.Context) error {
 			_, err := k.send(ctx, 7, retry.tryTimeout())
@@ -134,21 +134,32 @@ func TestAKeepAliveThatTookTooLongGetsMoreTime(t *testing.T) {
 	})
 }
 
-// The client says which member a stream is with before anything has come from there.
+// It is known which member a stream is with before anything has come from there: our own client's balancer chooses it, and another
+// client says it.
 func TestAKeepAliveKnowsItsMember(t *testing.T) {
 	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, server.Close()) })
-	client, err := clientv3.New(clientv3.Config{Endpoints: server.Endpoints()})
+	config, err := Config{Endpoints: server.Endpoints(), Namespace: "n", DialTimeout: time.Minute}.withDefaults()
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	lease, err := client.Grant(t.Context(), 60)
+	known := newMembers(func() int { return 1 }, config)
+	own, err := newClient(t.Context(), config, known)
 	require.NoError(t, err)
-	k := newKeepAliver(client)
-	ttl, err := k.send(t.Context(), registry.SessionID(lease.ID), time.Minute)
+	brought, err := clientv3.New(clientv3.Config{Endpoints: server.Endpoints()})
 	require.NoError(t, err)
-	require.Equal(t, time.Minute, ttl)
-	require.Contains(t, server.Endpoints()[0], k.idle.member)
-	require.NotEmpty(t, k.idle.member)
-	k.idle.cancel()
+	for name, client := range map[string]*clientv3.Client{"own": own, "brought along": brought} {
+		t.Run(name, func(t *testing.T) {
+			t.Cleanup(func() { require.NoError(t, client.Close()) })
+			lease, err := client.Grant(t.Context(), 60)
+			require.NoError(t, err)
+			k := newKeepAliver(client, known)
+			ttl, err := k.send(t.Context(), registry.SessionID(lease.ID), time.Minute)
+			require.NoError(t, err)
+			require.Equal(t, time.Minute, ttl)
+			require.Contains(t, server.Endpoints()[0], k.idle.member.address)
+			require.NotEmpty(t, k.idle.member.address)
+			require.NotZero(t, k.idle.member.answered.Load())
+			k.idle.cancel()
+		})
+	}
 }

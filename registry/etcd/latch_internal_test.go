@@ -20,7 +20,7 @@ func TestALatchIsNotEnteredWithAFormerSession(t *testing.T) {
 	require.NoError(t, err)
 	config, err := Config{Endpoints: client.Endpoints(), Namespace: "ns"}.withDefaults()
 	require.NoError(t, err)
-	r := newRegistry(client, true, config)
+	r := newRegistry(client, true, newMembers(func() int { return 1 }, config), config)
 	defer func() { require.NoError(t, r.Close(context.WithoutCancel(t.Context()))) }()
 	former, lostFormer := backend.NewSession(1, time.Hour, backend.NewClock(), 0)
 	inForce, losesInForce := backend.NewSession(2, time.Hour, backend.NewClock(), 0)

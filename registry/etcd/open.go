@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,11 +42,12 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 	if err != nil {
 		return nil, remote.OpError("open", "", err)
 	}
-	client, server, err := connect(ctx, config)
+	known := newMembers(func() int { return len(config.Endpoints) }, config)
+	client, server, err := connect(ctx, config, known)
 	if err != nil {
 		return nil, remote.OpError("open", "", err)
 	}
-	r := newRegistry(client, true, config)
+	r := newRegistry(client, true, known, config)
 	r.see(server.reached)
 	warnOfVersion(r.log, server.version)
 	return r, nil
@@ -73,7 +75,8 @@ func New(client *clientv3.Client, config Config) (*Registry, error) {
 	if err != nil {
 		return nil, remote.OpError("open", "", err)
 	}
-	return newRegistry(client, false, config), nil
+	known := newMembers(func() int { return len(client.Endpoints()) }, config)
+	return newRegistry(client, false, known, config), nil
 }
 
 // serverState is what a server says of itself.
@@ -82,12 +85,12 @@ type serverState struct {
 	version string // empty if it is not told
 }
 
-func connect(ctx context.Context, config Config) (*clientv3.Client, serverState, error) {
+func connect(ctx context.Context, config Config, known *members) (*clientv3.Client, serverState, error) {
 	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
 	defer cancel()
 	var last error
 	for retry := (retryPolicy{}); ; {
-		client, server, err := connectOnce(ctx, config)
+		client, server, err := connectOnce(ctx, config, known)
 		if err == nil {
 			return client, server, nil
 		}
@@ -109,13 +112,13 @@ func connect(ctx context.Context, config Config) (*clientv3.Client, serverState,
 }
 
 // connectOnce makes a client, has it read from the namespace and returns what the server says.
-func connectOnce(ctx context.Context, config Config) (*clientv3.Client, serverState, error) {
+func connectOnce(ctx context.Context, config Config, known *members) (*clientv3.Client, serverState, error) {
 	if config.Username != "" {
-		if err := checkReachable(ctx, config); err != nil {
+		if err := checkReachable(ctx, config, known); err != nil {
 			return nil, serverState{}, err
 		}
 	}
-	client, err := newClient(ctx, config)
+	client, err := newClient(ctx, config, known)
 	if err != nil {
 		return nil, serverState{}, err
 	}
@@ -128,9 +131,9 @@ func connectOnce(ctx context.Context, config Config) (*clientv3.Client, serverSt
 
 // checkReachable tells why no server can be reached. Asking for a token would only tell that time ran out. A
 // server that refuses a client without a name is one that can be reached.
-func checkReachable(ctx context.Context, config Config) error {
+func checkReachable(ctx context.Context, config Config, known *members) error {
 	config.Username, config.Password = "", ""
-	client, _, err := connectOnce(ctx, config)
+	client, _, err := connectOnce(ctx, config, known)
 	switch {
 	case err == nil:
 		return ignoreCanceled(client.Close())
@@ -163,7 +166,7 @@ func checkServer(ctx context.Context, client *clientv3.Client, ns namespace) (se
 	return server, checkVersion(status.Version)
 }
 
-func newClient(ctx context.Context, config Config) (*clientv3.Client, error) {
+func newClient(ctx context.Context, config Config, known *members) (*clientv3.Client, error) {
 	deadline, _ := ctx.Deadline()
 	options := []grpc.DialOption{
 		grpc.WithConnectParams(grpc.ConnectParams{
@@ -185,7 +188,7 @@ func newClient(ctx context.Context, config Config) (*clientv3.Client, error) {
 		DialTimeout:          max(time.Until(deadline), time.Millisecond),
 		DialKeepAliveTime:    pingAfter,
 		DialKeepAliveTimeout: pingAnswer,
-		DialOptions:          append(options, config.DialOptions...),
+		DialOptions:          slices.Concat(options, config.DialOptions, known.balance()),
 		Logger:               zap.NewNop(),
 	})
 }

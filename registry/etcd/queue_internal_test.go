@@ -38,7 +38,7 @@ func TestAHandleThatEndsSendsNothingMore(t *testing.T) {
 			require.NoError(t, err)
 			config, err := Config{Endpoints: client.Endpoints(), Namespace: "ns"}.withDefaults()
 			require.NoError(t, err)
-			r := newRegistry(client, true, config)
+			r := newRegistry(client, true, newMembers(func() int { return 1 }, config), config)
 			defer func() { require.NoError(t, r.Close(context.WithoutCancel(t.Context()))) }()
 			kv := &endingKV{r: r}
 			r.kv = kv

@@ -22,10 +22,12 @@ var _ registry.Registry = (*Registry)(nil)
 type Registry struct {
 	client    *clientv3.Client
 	ownClient bool
+	members   *members
 	kv        pb.KVClient // of our own client; nil if it is another's
 	watcher   clientv3.Watcher
-	stream    atomic.Int64 // number of the stream that the watches share
-	ahead     atomic.Int64 // where the store must come to before it answers questions on that stream; 0 = there it is
+	stream    atomic.Int64           // number of the stream that the watches share
+	ahead     atomic.Int64           // where the store must come to before it answers questions on that stream; 0 = there it is
+	watched   atomic.Pointer[member] // that this stream is with; nil if it is not known
 	ns        namespace
 	config    Config
 	log       *slog.Logger
@@ -46,23 +48,33 @@ type Registry struct {
 	closeErr error
 }
 
-func newRegistry(client *clientv3.Client, own bool, config Config) *Registry {
+func newRegistry(client *clientv3.Client, own bool, members *members, config Config) *Registry {
 	r := &Registry{
-		client: client, ownClient: own, ns: newNamespace(config.Namespace), config: config,
+		client: client, ownClient: own, members: members, ns: newNamespace(config.Namespace), config: config,
 		log: config.Logger.With("namespace", config.Namespace),
 	}
-	r.watcher = newWatcher(client, &r.stream, &r.ahead)
+	r.watcher = newWatcher(client, &r.stream, &r.ahead, &r.watched)
 	if own {
 		r.kv = clientv3.RetryKVClient(client)
 	}
 	r.repeats = repeats.New(r.log, repeats.Every)
 	r.life, r.endLife = context.WithCancelCause(context.Background())
+	if own {
+		members.begin(r.life, r.askMember)
+	}
 	r.keeper = newSessionKeeper(r)
 	r.queue = newQueue(r)
 	r.hub = newHub(r)
 	r.gets, r.lists = newSharedReads(r), newSharedReads(r)
 	r.latches = newLatches(r)
 	return r
+}
+
+// askMember asks one member for an answer that it only has if it is in touch with the majority.
+func (r *Registry) askMember(ctx context.Context, m *member) error {
+	key, _ := r.ns.below(registry.Root) // is none
+	_, err := pb.NewKVClient(r.client.ActiveConnection()).Range(question(ctx, m), &pb.RangeRequest{Key: []byte(key)})
+	return err
 }
 
 // see notes a revision that the store has reached.

@@ -42,7 +42,7 @@ type sessionKeeper struct {
 }
 
 func newSessionKeeper(r *Registry) *sessionKeeper {
-	return &sessionKeeper{r: r, clock: remote.NewClock(), keepAlives: newKeepAliver(r.client), published: make(chan struct{})}
+	return &sessionKeeper{r: r, clock: remote.NewClock(), keepAlives: newKeepAliver(r.client, r.members), published: make(chan struct{})}
 }
 
 // Session implements [registry.Sessioner]. The first call asks the store for a lease.

@@ -9,8 +9,8 @@ import (
 const (
 	// A stream of watches that brought nothing for a while is asked for a sign of life, and opened
 	// again if none comes: a frozen member, or a connection that went dead without a word, would
-	// otherwise be noticed by gRPC after 13 s only. The new one may come to the same member: until it has
-	// given a first sign, it has no more time than a request.
+	// otherwise be noticed by gRPC after 13 s only. A member that is silent to other calls, too, has no more time than
+	// until then. The new stream may come to the same member: until it has given a first sign, it has no more time than a request.
 	maxIdle    = 2 * time.Second
 	maxSilence = 5 * time.Second
 	// lookEvery is how often silence is looked for, and asked about once it is long.
@@ -108,6 +108,7 @@ func (h *hub) checkActivity() {
 func (h *hub) changeStream() {
 	h.r.stream.Add(1)
 	h.r.ahead.Store(0)
+	h.r.watched.Store(nil)
 	h.lastActivity = time.Now()
 	for w := range h.watches {
 		w.restart()
@@ -117,6 +118,9 @@ func (h *hub) changeStream() {
 // silenceLimit is how long the stream of the watches may be silent. The caller holds mu.
 func (h *hub) silenceLimit() time.Duration {
 	if h.silentStreams == 0 {
+		if with := h.r.watched.Load(); with != nil && h.r.members.passesOver(with) && h.r.members.anyAnswers() {
+			return maxIdle
+		}
 		return maxSilence
 	}
 	return min(maxSilence, h.r.config.RequestTimeout<<min(h.silentStreams-1, maxDoublings))

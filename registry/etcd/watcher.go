@@ -20,12 +20,13 @@ import (
 // The client goes on for ever to open a stream that no watch has used yet. So one of a number that is not the present one any
 // more is not opened.
 //
-// ahead is kept at the revision to which the store must come before it answers questions on that one; see [answers].
-func newWatcher(client *clientv3.Client, present, ahead *atomic.Int64) clientv3.Watcher {
+// ahead is kept at the revision to which the store must come before it answers questions on that one; see [answers]. with is kept
+// at the member that it is with, if the balancer tells.
+func newWatcher(client *clientv3.Client, present, ahead *atomic.Int64, with *atomic.Pointer[member]) clientv3.Watcher {
 	if reflect.TypeOf(client.Watcher) != reflect.TypeOf(clientv3.NewWatcher(client)) {
 		return givenWatcher{client.Watcher}
 	}
-	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection(), present, ahead}), client)
+	return clientv3.NewWatchFromWatchClient(pb.NewWatchClient(watchConn{client.ActiveConnection(), present, ahead, with}), client)
 }
 
 // givenWatcher is a watcher that its client's owner closes.
@@ -38,12 +39,14 @@ type watchConn struct {
 	grpc.ClientConnInterface
 	present *atomic.Int64 // the number of the stream in use
 	ahead   *atomic.Int64 // the revision to which the store must come before it answers questions on that one
+	with    *atomic.Pointer[member]
 }
 
 // NewStream implements [grpc.ClientConnInterface].
 func (c watchConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := c.ClientConnInterface.NewStream(ctx, desc, method, opts...) // waits for a connection
+	var chosen atomic.Pointer[member]
+	stream, err := c.ClientConnInterface.NewStream(tellChoice(ctx, &chosen), desc, method, opts...) // waits for a connection
 	number, known := streamNumber(ctx)
 	if known && number < c.present.Load() {
 		cancel()
@@ -53,6 +56,7 @@ func (c watchConn) NewStream(ctx context.Context, desc *grpc.StreamDesc, method 
 		cancel()
 		return nil, err
 	}
+	c.with.Store(chosen.Load())
 	context.AfterFunc(stream.Context(), cancel) //nolint:contextcheck // the stream's ends with it
 	return &watchStream{ClientStream: stream, conn: c, number: number}, nil
 }

@@ -1,0 +1,126 @@
+package etcd
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/elasticron/elasticron/registry/internal/remote"
+)
+
+const (
+	// passedOverFor is for how long a silent member is passed over, unless it is found silent again: by then, one that
+	// stands still has lost its connection.
+	passedOverFor = pingAfter + pingAnswer
+	// What a silent member is asked until it answers has so long, and the next question comes so much later.
+	questionLimit = pingAfter
+	questionPause = time.Second
+)
+
+// members is what a handle knows of the members of its cluster: which of them are silent, because they stand still or are
+// parted from the others. These are passed over, as each try there would take all the time that it has.
+//
+// Whatever is asked may be asked of any member: this knowledge costs time if it is wrong, and nothing else. If all are
+// silent, none is passed over. It is safe for concurrent use, and takes no lock where members answer.
+type members struct {
+	count     func() int    // how many there are
+	patience  time.Duration // a member that takes no longer for an answer is not silent
+	epoch     time.Time     // what moments are counted from
+	byAddress sync.Map      // of *member
+
+	mu     sync.Mutex
+	ask    func(ctx context.Context, m *member) error // asks one member something; nil: nobody can ask one of them
+	life   context.Context                            // of the questions
+	closed bool
+	wg     sync.WaitGroup // of those who ask
+}
+
+// member is one of them. Its moments are those of members.now.
+type member struct {
+	address  string
+	answered atomic.Int64 // the last answer that only a member gives that is in touch with the majority; 0 = none
+	silent   atomic.Int64 // when it was last found silent; 0 = it has answered since
+	asked    atomic.Bool  // somebody asks it until it answers
+}
+
+func newMembers(count func() int, config Config) *members {
+	return &members{count: count, patience: config.RequestTimeout / 2, epoch: time.Now()}
+}
+
+// now is the present moment. It is never 0.
+func (k *members) now() int64 { return int64(time.Since(k.epoch)) + 1 }
+
+// at returns the member at an address.
+func (k *members) at(address string) *member {
+	if m, ok := k.byAddress.Load(address); ok {
+		return m.(*member)
+	}
+	m, _ := k.byAddress.LoadOrStore(address, &member{address: address})
+	return m.(*member)
+}
+
+// passesOver tells whether a member should not be asked while another one is there.
+func (k *members) passesOver(m *member) bool {
+	since := m.silent.Load()
+	return since != 0 && k.now()-since < int64(passedOverFor)
+}
+
+// anyAnswers tells whether there is a member that is not silent as far as is known.
+func (k *members) anyAnswers() (some bool) {
+	k.byAddress.Range(func(_, m any) bool {
+		some = !k.passesOver(m.(*member))
+		return !some
+	})
+	return some
+}
+
+// heard takes in that a member has answered.
+func (k *members) heard(m *member) {
+	m.answered.Store(k.now())
+	if m.silent.Load() != 0 {
+		m.silent.Store(0)
+	}
+}
+
+// unanswered takes in that a member has not answered what it was sent at a moment. If it has answered something else since, it
+// is not silent. Of one that is, somebody goes on to ask, so that it is taken back as soon as it answers and no call has to try.
+func (k *members) unanswered(m *member, sent int64) {
+	if k.count() <= 1 || m.answered.Load() >= sent {
+		return
+	}
+	m.silent.Store(k.now())
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.ask != nil && !k.closed && m.asked.CompareAndSwap(false, true) {
+		k.wg.Go(func() { k.askUntilHeard(m) })
+	}
+}
+
+// askUntilHeard asks a silent member until it answers, or nothing comes of that for so long that it is not passed over any more.
+func (k *members) askUntilHeard(m *member) {
+	defer m.asked.Store(false)
+	for k.passesOver(m) && k.life.Err() == nil {
+		ctx, cancel := context.WithTimeout(k.life, questionLimit)
+		err := k.ask(ctx, m)
+		cancel()
+		if err != nil {
+			remote.Sleep(k.life, questionPause)
+		}
+	}
+}
+
+// begin says how one member is asked, until close or life ends.
+func (k *members) begin(life context.Context, ask func(ctx context.Context, m *member) error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.life, k.ask = life, ask
+}
+
+// close waits for those who ask. The life of their questions has ended.
+func (k *members) close() {
+	k.mu.Lock()
+	k.closed = true
+	k.mu.Unlock()
+	k.wg.Wait()
+}
