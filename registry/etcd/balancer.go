@@ -12,6 +12,7 @@ import (
 	"google.golang.org/grpc/balancer"
 	"google.golang.org/grpc/balancer/base"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
@@ -30,17 +31,36 @@ func (k *members) balance() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithDisableServiceConfig(), // with which etcd's client asks for another balancer
 		grpc.WithDefaultServiceConfig(fmt.Sprintf(`{"loadBalancingConfig": [{%q: {}}]}`, balancerName)),
-		grpc.WithChainUnaryInterceptor(
-			func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				return invoke(context.WithValue(ctx, membersKey{}, k), method, req, reply, conn, opts...)
-			},
-		),
+		grpc.WithChainUnaryInterceptor(k.call),
 		grpc.WithChainStreamInterceptor(
 			func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 				return stream(context.WithValue(ctx, membersKey{}, k), desc, conn, method, opts...)
 			},
 		),
 	}
+}
+
+// call is the interceptor of calls that are no streams. One that something answers which is no etcd was not done there, and goes to
+// the others.
+func (k *members) call(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+	ctx = context.WithValue(ctx, membersKey{}, k)
+	try := func() error {
+		var on peer.Peer
+		err := invoke(ctx, method, req, reply, conn, append(opts, grpc.Peer(&on))...)
+		if status.Code(err) == codes.Unimplemented {
+			return status.Errorf(codes.Unimplemented, "%v: %s", on.Addr, status.Convert(err).Message())
+		}
+		return err
+	}
+	err := try()
+	for others := k.count() - 1; others > 0 && status.Code(err) == codes.Unimplemented && ctx.Value(onlyKey{}) == nil; others-- {
+		next := try()
+		if ctx.Err() != nil { // the others are not connected
+			break
+		}
+		err = next
+	}
+	return err
 }
 
 // What the context of a call says to the balancer: what is known of the members; to which one a question goes; where to say to
@@ -122,7 +142,9 @@ func (p *picker) Pick(call balancer.PickInfo) (balancer.PickResult, error) {
 			return balancer.PickResult{}, status.Error(codes.Unavailable, "the member is not connected")
 		}
 	} else {
-		to, m = p.choose(k)
+		if to, m = p.choose(k); to.conn == nil {
+			return balancer.PickResult{}, balancer.ErrNoSubConnAvailable // others may come
+		}
 	}
 	result := balancer.PickResult{SubConn: to.conn}
 	if strings.HasPrefix(call.FullMethodName, judgedMethods) {
@@ -136,16 +158,23 @@ func (p *picker) Pick(call balancer.PickInfo) (balancer.PickResult, error) {
 // turn returns the next member.
 func (p *picker) turn() connected { return p.ready[int(p.next.Add(1)%uint32(len(p.ready)))] }
 
-// choose returns the next member that is not silent, or the next one if all are.
+// choose returns the next member that is not silent, or the next one if all are. There may be none.
 func (p *picker) choose(k *members) (connected, *member) {
+	if to, m := p.nextBut(k.passesOver, k); m != nil {
+		return to, m
+	}
+	return p.nextBut(k.isForeign, k)
+}
+
+// nextBut returns the next member that is not like that.
+func (p *picker) nextBut(like func(*member) bool, k *members) (connected, *member) {
 	for range p.ready {
 		to := p.turn()
-		if m := k.at(to.address); !k.passesOver(m) {
+		if m := k.at(to.address); !like(m) {
 			return to, m
 		}
 	}
-	to := p.turn() // one further than the last call
-	return to, k.at(to.address)
+	return connected{}, nil
 }
 
 // with returns the connection to a member; none if there is none.
@@ -163,6 +192,8 @@ func (k *members) judge(m *member) func(balancer.DoneInfo) {
 	sent := k.now()
 	return func(call balancer.DoneInfo) {
 		switch {
+		case status.Code(call.Err) == codes.Unimplemented:
+			k.notEtcd(m, call.Err)
 		case call.BytesReceived && !unanswered(call.Err):
 			k.heard(m)
 		case call.BytesReceived && status.Code(call.Err) != codes.Unavailable: // an answer was on its way
