@@ -108,7 +108,9 @@ func (r *Registry) do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse,
 // that used the store's quota up, which etcd carries out and refuses.
 func (r *Registry) doNoting(ctx context.Context, op clientv3.Op, uncertain func()) (clientv3.OpResponse, error) {
 	var answer clientv3.OpResponse
+	var seen int64
 	err := r.repeat(ctx, func(ctx context.Context) (err error) {
+		seen = r.seen.Load()
 		answer, err = r.client.Do(ctx, op)
 		if refused := refusal(err); err != nil && (refused == nil || errors.Is(refused, registry.ErrNoSpace)) {
 			uncertain()
@@ -119,9 +121,9 @@ func (r *Registry) doNoting(ctx context.Context, op clientv3.Op, uncertain func(
 		return answer, err
 	}
 	if op.IsGet() {
-		r.see(answer.Get().Header.Revision)
+		r.seeSince(seen, answer.Get().Header.Revision)
 	} else {
-		r.see(answer.Txn().Header.Revision)
+		r.seeSince(seen, answer.Txn().Header.Revision)
 	}
 	return answer, nil
 }

@@ -38,6 +38,7 @@ type Registry struct {
 	lastFailure lastFailure
 	repeats     *repeats.Log
 	seen        atomic.Int64 // the newest revision that any answer showed
+	wentBack    atomic.Bool  // the log says that the store did
 	queue       *queue
 	keeper      *sessionKeeper
 	hub         *hub
@@ -85,6 +86,16 @@ func (r *Registry) see(revision int64) {
 		if revision <= old || r.seen.CompareAndSwap(old, revision) {
 			return
 		}
+	}
+}
+
+// seeSince is see for an answer that takes in all that was there when it was asked for, and what was seen by then. A store that has
+// less has lost its data, or was restored. The handle cannot go on well with it: watches wait for revisions that they have seen.
+func (r *Registry) seeSince(seen, revision int64) {
+	r.see(revision)
+	if revision < seen && !r.wentBack.Swap(true) {
+		r.log.Error("the store has gone back to an earlier revision",
+			slog.Int64("seen", seen), slog.Int64("revision", revision), slog.String("endpoints", r.endpoints()))
 	}
 }
 

@@ -24,11 +24,13 @@ import (
 // before it.
 func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 	defer req.cancel()
+	seen := q.r.seen.Load()
 	resp, err := q.r.transact(req.ctx, q.r.ns.encode(req.groups))
 	var refused []*commit
 	var made registry.Revision
 	if err == nil {
 		q.observeLatency(req)
+		q.r.seeSince(seen, resp.Header.Revision)
 		refused, made = q.answered(req, resp)
 	}
 	q.r.hub.answered(req.number, made)
@@ -88,7 +90,6 @@ func longestBackoff(batch []*commit) (d time.Duration) {
 // All commits share the revision of the request. made is that revision if the request certainly wrote something: else it
 // is one that the store had before.
 func (q *queue) answered(req *request, resp *pb.TxnResponse) (refused []*commit, made registry.Revision) {
-	q.r.see(resp.Header.Revision)
 	revision := registry.Revision(resp.Header.Revision)
 	for i, g := range req.groups {
 		of := resp

@@ -73,7 +73,6 @@ func (s *sharedReads) read(ctx context.Context, ops ...clientv3.Op) ([][]*mvccpb
 	if err != nil {
 		return nil, 0, err
 	}
-	s.r.see(mine.revision)
 	return mine.parts, mine.revision, nil
 }
 
@@ -203,9 +202,11 @@ func (s *sharedReads) ask(ctx context.Context, batch []*sharedRead) error {
 	for _, one := range batch {
 		ops = append(ops, one.ops...)
 	}
+	seen := s.r.seen.Load()
 	if len(ops) == 1 {
 		answer, err := s.r.client.Do(ctx, ops[0])
 		if err == nil {
+			s.r.seeSince(seen, answer.Get().Header.Revision)
 			batch[0].parts, batch[0].revision = [][]*mvccpb.KeyValue{answer.Get().Kvs}, answer.Get().Header.Revision
 		}
 		return err
@@ -215,6 +216,7 @@ func (s *sharedReads) ask(ctx context.Context, batch []*sharedRead) error {
 		return err
 	}
 	txn := answer.Txn()
+	s.r.seeSince(seen, txn.Header.Revision)
 	rest := txn.Responses
 	for _, one := range batch {
 		for _, part := range rest[:len(one.ops)] {
