@@ -247,7 +247,7 @@ func (r *workerRun) openEmbedded(ctx context.Context, dir, address string, log *
 	}
 	server, err := embedded.Start(ctx, embedded.WithDir(dir), embedded.WithAddress(address))
 	switch {
-	case errors.Is(err, embedded.ErrInUse):
+	case errors.Is(err, embedded.ErrInUse), errors.Is(err, embedded.ErrInvalidOption):
 		return nil, nil, fmt.Errorf("--embedded: %w", err)
 	case err != nil:
 		return nil, nil, fmt.Errorf("%w; another process may use %s or %s", err, dir, address)

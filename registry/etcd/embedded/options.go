@@ -47,7 +47,18 @@ func newOptions(opts []Option) (*options, error) {
 	for _, opt := range opts {
 		faults = append(faults, opt(o))
 	}
+	if o.address != "" && !o.tls.ClientCertAuth && !onLoopback(o.address) {
+		faults = append(faults, fmt.Errorf("%w: address %q is not of the loopback, such as 127.0.0.1:2379: everybody who reaches it could write; want that, or WithTLS with a clientCA",
+			ErrInvalidOption, o.address))
+	}
 	return o, errors.Join(faults...)
+}
+
+// onLoopback tells whether only this machine can connect to an address.
+func onLoopback(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
 // WithDir keeps the data in dir, which is created if need be and stays when the server is closed.
@@ -64,7 +75,8 @@ func WithDir(dir string) Option {
 }
 
 // WithAddress has clients connect to address, a host and port such as "127.0.0.1:2379". The default
-// is a free port of 127.0.0.1. It is not for clusters.
+// is a free port of 127.0.0.1. An address that is not of the loopback interface is refused, unless [WithTLS] asks clients for
+// certificates: whoever reaches the server may write. It is not for clusters.
 func WithAddress(address string) Option {
 	return func(o *options) error {
 		if _, _, err := net.SplitHostPort(address); err != nil {

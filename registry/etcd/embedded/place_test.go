@@ -158,3 +158,16 @@ func TestAFailedStartRemovesOnlyWhatItMade(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ENOTDIR)
 	require.FileExists(t, file)
 }
+
+// Where clients need no certificate, only this machine can connect.
+func TestOnlyTheLoopbackIsForEverybody(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{"127.0.0.1:2379", "127.8.0.1:0", "[::1]:2379", "localhost:2379"} {
+		_, err := newOptions([]Option{WithAddress(address)})
+		require.NoError(t, err, address)
+	}
+	_, err := newOptions([]Option{WithAddress("0.0.0.0:2379"), WithTLS("cert", "key", "")})
+	require.ErrorIs(t, err, ErrInvalidOption)
+	_, err = newOptions([]Option{WithAddress("0.0.0.0:2379"), WithTLS("cert", "key", "ca")})
+	require.NoError(t, err)
+}

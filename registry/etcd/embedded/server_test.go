@@ -145,6 +145,10 @@ func TestInvalidOptions(t *testing.T) {
 	tests := map[string]embedded.Option{
 		"folder":    embedded.WithDir(""),
 		"address":   embedded.WithAddress("localhost"),
+		"0.0.0.0":   embedded.WithAddress("0.0.0.0:2379"),
+		`":2379"`:   embedded.WithAddress(":2379"),
+		"[2001:":    embedded.WithAddress("[2001:db8::7]:2379"),
+		"e1:2379":   embedded.WithAddress("e1:2379"),
 		"heartbeat": embedded.WithHeartbeat(10*time.Millisecond, 20*time.Millisecond),
 		"quota":     embedded.WithQuota(-1),
 		"retention": embedded.WithRetention(time.Millisecond),
