@@ -57,7 +57,7 @@
 //	  allow: ["https://*.shop.internal"] # required: scheme, host and a port that is not the scheme's; "*." stands for
 //	                          # one or more labels, ":*" for all ports, and the single word "*" for everything
 //	  networks: [10.0.0.0/8]  # to which the names of hosts may lead. Default: all but loopback, link-local, multicast
-//	                          # and unspecified addresses; of these, those that allow names
+//	                          # and unspecified addresses and a few of clouds; of these, those that allow names
 //	  secrets: ["file:/run/secrets/*", "env:API_*"] # references that the props of jobs may have; "*" is as in
 //	                          # commands. Default: none
 //	  output: 64K             # how much of the beginning, and of the end, of the answers of a run the history keeps;

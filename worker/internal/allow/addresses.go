@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -30,7 +31,7 @@ type entry struct {
 // every address of http and https. An empty list is an error, as nobody means it.
 //
 // A name may lead to any address of the networks or, if there are none, to any but loopback, link-local, multicast
-// and unspecified ones, at which only this machine or its cloud listens. An entry that names such an address, or
+// and unspecified ones and a few of clouds, at which only this machine or its cloud listens. An entry that names such an address, or
 // localhost, allows it.
 func NewAddresses(entries []string, networks []netip.Prefix) (Addresses, error) {
 	a := Addresses{networks: networks}
@@ -146,14 +147,30 @@ func (a Addresses) Dial(_, address string, _ syscall.RawConn) error {
 	if len(a.networks) > 0 {
 		return fmt.Errorf("%w: the name of the host leads to %s, which is in none of the networks", ErrRefused, ip)
 	}
-	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || ip == cloud {
+	if isPrivileged(ip) {
 		return fmt.Errorf("%w: the name of the host leads to %s, which is for this machine alone; name it in the list if that is meant", ErrRefused, ip)
 	}
 	return nil
 }
 
-// cloud is where Amazon's machines learn their credentials by IPv6; by IPv4, that is link-local.
-var cloud = netip.MustParseAddr("fd00:ec2::254")
+// isPrivileged tells whether only this machine or its cloud listens at an address.
+func isPrivileged(ip netip.Addr) bool {
+	if nat64.Contains(ip) { // which leads to the IPv4 address at its end
+		bytes := ip.As16()
+		ip = netip.AddrFrom4([4]byte(bytes[12:]))
+	}
+	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || slices.Contains(clouds, ip)
+}
+
+// nat64 is the prefix by which IPv6 reaches IPv4.
+var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+
+// clouds are where machines learn their credentials, besides at link-local addresses.
+var clouds = []netip.Addr{
+	netip.MustParseAddr("fd00:ec2::254"),   // Amazon
+	netip.MustParseAddr("fd20:ce::254"),    // Google
+	netip.MustParseAddr("100.100.100.200"), // Alibaba
+}
 
 // named tells whether an entry has this very address and port, so that nobody gets further by another name.
 func (a Addresses) named(to netip.AddrPort) bool {
