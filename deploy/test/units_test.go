@@ -199,8 +199,8 @@ func TestTheFilesBesideTheUnits(t *testing.T) {
 	require.False(t, slices.ContainsFunc(strings.Fields(flags[0]), func(word string) bool { return strings.ContainsAny(word, `"'$\`) }), "systemd would read those")
 }
 
-// systemd makes the user of the units from the file beside them.
-func TestTheUserOfTheUnits(t *testing.T) {
+// systemd makes the users of the units from the file beside them. Scripts run as the worker's, and so it must not be the console's.
+func TestTheUsersOfTheUnits(t *testing.T) {
 	t.Parallel()
 	sysusers := debian.Need(t, "systemd-sysusers", "systemd")
 	file, err := filepath.Abs(units + "elasticron.sysusers")
@@ -210,6 +210,10 @@ func TestTheUserOfTheUnits(t *testing.T) {
 	out, err := exec.CommandContext(t.Context(), sysusers, "--dry-run", "--root="+root, file).CombinedOutput()
 	require.NoError(t, err, string(out))
 	for _, unit := range []string{"elasticron-server.service", "elasticron-worker.service"} {
-		require.Contains(t, string(out), "Creating user '"+settings(t, unit)["User"][0]+"'")
+		of := settings(t, unit)
+		require.Contains(t, string(out), "Creating user '"+of["User"][0]+"'")
+		require.Equal(t, of["User"], of["Group"])
+		require.Contains(t, page(t), "-g "+of["Group"][0]+" deploy/systemd/")
 	}
+	require.NotEqual(t, settings(t, "elasticron-server.service")["User"], settings(t, "elasticron-worker.service")["User"])
 }
