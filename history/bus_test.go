@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/job"
 )
 
 // notes is a sink that keeps what it gets, and does what a test tells it.
@@ -247,6 +249,8 @@ func TestErrorsOfASinkDoNotSteerTheBus(t *testing.T) {
 	for name, failure := range map[string]error{
 		"permanent": backoff.Permanent(errors.New("no route")),
 		"later":     backoff.RetryAfter(3600),
+		"nil":       (*history.RejectedError)(nil),
+		"wraps nil": fmt.Errorf("write: %w: %w", (*history.RejectedError)(nil), (*job.PanicError)(nil)),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

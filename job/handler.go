@@ -26,6 +26,7 @@ type Handler interface {
 //
 // The scheduler calls it concurrently for different items, but never for an item that still runs in this process.
 // If it returns an error, panics, or ends its goroutine by runtime.Goexit, this item has failed; other items go on.
+// An error whose own methods panic, as those of a nil pointer may, is replaced by one that names its type.
 //
 // The context ends when the work must stop: its time is over, the scheduler stops, or the session was lost, so
 // that another instance may take the item over. context.Cause says which. Code that goes on regardless may overlap

@@ -1,10 +1,12 @@
 package scheduler_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -21,22 +23,33 @@ import (
 // These are stories of code that packages executions, notify, asking and wholeround call, told by whole clusters.
 
 // vanishing is user code of every kind. That of one kind ends the goroutine that it is called on, as
-// testing.T.FailNow does; the rest does what it should.
+// testing.T.FailNow does, or returns an error; the rest does what it should.
 type vanishing struct {
 	kind   string
+	fails  error // what it returns, or panics with where it cannot; nil: it ends the goroutine
 	mu     sync.Mutex
 	called int // that code
 	failed []error
 }
 
-func (v *vanishing) at(kind string) {
+func (v *vanishing) at(kind string) error {
 	if kind != v.kind {
-		return
+		return nil
 	}
 	v.mu.Lock()
 	v.called++
 	v.mu.Unlock()
-	runtime.Goexit()
+	if v.fails == nil {
+		runtime.Goexit()
+	}
+	return v.fails
+}
+
+// silentlyAt is at for code that returns no error.
+func (v *vanishing) silentlyAt(kind string) {
+	if err := v.at(kind); err != nil {
+		panic(err)
+	}
 }
 
 func (v *vanishing) calls() int {
@@ -46,15 +59,13 @@ func (v *vanishing) calls() int {
 }
 
 func (v *vanishing) run(context.Context, job.ShardingContext) error {
-	v.at("item")
-	return errSpoiled // so that its handler is called
+	return cmp.Or(v.at("item"), errSpoiled) // so that its handler is called
 }
 
-func (v *vanishing) BeforeRun(context.Context, job.Round) error { v.at("before run"); return nil }
+func (v *vanishing) BeforeRun(context.Context, job.Round) error { return v.at("before run") }
 
 func (v *vanishing) AfterRun(context.Context, job.Round, []job.ItemResult) error {
-	v.at("after run")
-	return nil
+	return v.at("after run")
 }
 
 func (v *vanishing) Observe(event scheduler.Event) {
@@ -68,7 +79,7 @@ func (v *vanishing) Observe(event scheduler.Event) {
 	case scheduler.ItemEvent:
 		switch {
 		case !e.Over():
-			v.at("observer")
+			v.silentlyAt("observer")
 		case v.kind == "item":
 			v.note(e.Err)
 		}
@@ -76,7 +87,7 @@ func (v *vanishing) Observe(event scheduler.Event) {
 }
 
 func (v *vanishing) ItemContext(ctx context.Context, _ scheduler.ItemEvent) context.Context {
-	v.at("item context")
+	v.silentlyAt("item context")
 	return ctx
 }
 
@@ -89,34 +100,78 @@ func (v *vanishing) note(err error) {
 }
 
 func (v *vanishing) hook(phase string) func(context.Context, job.WholeRound) error {
-	return func(context.Context, job.WholeRound) error { v.at(phase); return nil }
+	return func(context.Context, job.WholeRound) error { return v.at(phase) }
 }
 
 func (v *vanishing) options(t *testing.T) []scheduler.Option {
 	t.Helper()
 	handlers := errorhandler.Default()
 	require.NoError(t, handlers.Register("TEST", func(job.Config, *slog.Logger) (job.ErrorHandler, error) {
-		return job.ErrorHandlerFunc(func(context.Context, string, job.ShardingContext, error) error { v.at("handler"); return nil }), nil
+		return job.ErrorHandlerFunc(func(context.Context, string, job.ShardingContext, error) error { return v.at("handler") }), nil
 	}))
 	var strategies sharding.Registry
 	average, err := sharding.Default().Lookup("")
 	require.NoError(t, err)
 	require.NoError(t, strategies.Register("TEST", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
 		if v.calls() == 0 {
-			v.at("strategy") // once, or there would never be an assignment
+			if err := v.at("strategy"); err != nil { // once, or there would never be an assignment
+				return nil, err
+			}
 		}
 		return average.Assign(r)
 	})))
 	return []scheduler.Option{
 		scheduler.WithObserver(v), scheduler.WithErrorHandlers(handlers), scheduler.WithStrategies(&strategies),
-		scheduler.WithConnectionListener(func(context.Context, scheduler.ConnectionEvent) error { v.at("connection"); return nil }),
-		scheduler.WithLeadershipListener(func(context.Context, scheduler.LeadershipEvent) error { v.at("leadership"); return nil }),
+		scheduler.WithConnectionListener(func(context.Context, scheduler.ConnectionEvent) error { return v.at("connection") }),
+		scheduler.WithLeadershipListener(func(context.Context, scheduler.LeadershipEvent) error { return v.at("leadership") }),
 	}
 }
 
 // Whatever code of a user ends its goroutine, the job goes on, and what can fail has failed.
 func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 	t.Parallel()
+	testFailures(t, nil, "runtime.Goexit", func(t *testing.T, err error) {
+		t.Helper()
+		require.ErrorIs(t, err, job.ErrGoexit)
+	})
+}
+
+// unset is an error whose pointer is nil where nothing is wrong, and which says so in an error that is not nil.
+type unset struct{ text string }
+
+func (u *unset) Error() string { return u.text }
+
+// faults is an error that cannot be compared.
+type faults []string
+
+func (f faults) Error() string { return strings.Join(f, ", ") }
+
+// touchy is an error that cannot be asked what it is.
+type touchy struct{}
+
+func (touchy) Error() string { return "touchy" }
+func (touchy) Is(error) bool { panic("do not ask") }
+
+// The scheduler reads the text of an error, and asks what it is, where nothing is there to keep a panic from ending
+// the process.
+func TestCodeWhoseErrorsPanicHasFailed(t *testing.T) {
+	t.Parallel()
+	for name, fails := range map[string]error{
+		"a nil pointer": (*unset)(nil), "a nil pointer of ours": (*job.FieldError)(nil), "Is panics": touchy{},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testFailures(t, fails, "whose own methods panic", func(t *testing.T, err error) {
+				t.Helper()
+				require.ErrorContains(t, err, "whose own methods panic")
+			})
+		})
+	}
+}
+
+// testFailures has code of each kind fail, and expects that its text is recorded and reported.
+func testFailures(t *testing.T, fails error, text string, expect func(*testing.T, error)) {
+	t.Helper()
 	reported := map[string]bool{ // false: what happened stands in the log alone
 		"item": true, "before run": true, "after run": true, "handler": true, "connection": true, "leadership": true,
 		"started": true, "completed": true, "strategy": false, "observer": false, "item context": false,
@@ -126,7 +181,7 @@ func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, %d retries", kind, retries), func(t *testing.T) {
 				t.Parallel()
 				inBubble(t, func(t *testing.T, c *cluster) {
-					v := &vanishing{kind: kind}
+					v := &vanishing{kind: kind, fails: fails}
 					cfg := minutely(1)
 					cfg.Retries, cfg.ErrorHandler, cfg.ShardingStrategy = retries, "TEST", "TEST"
 					cfg.ReconcileInterval = time.Minute
@@ -140,18 +195,38 @@ func TestCodeThatEndsItsGoroutineHasFailed(t *testing.T) {
 					require.NotZero(t, v.calls())
 					if kind == "item" {
 						require.Equal(t, 3*(1+retries), v.calls())
-						require.Contains(t, record.Current.Error, "runtime.Goexit")
+						require.Contains(t, record.Current.Error, text)
 					}
 					if reports {
 						require.NotEmpty(t, v.failed)
 					}
 					for _, err := range v.failed {
-						require.ErrorIs(t, err, job.ErrGoexit)
+						expect(t, err)
 					}
 				})
 			})
 		}
 	}
+}
+
+// rash is a strategy that panics where it is asked whether it returns at once.
+type rash struct{ sharding.Strategy }
+
+func (rash) Immediate() bool { panic("rash") }
+
+func TestAStrategyThatPanicsIsNotImmediate(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		average, err := sharding.Default().Lookup("")
+		require.NoError(t, err)
+		var strategies sharding.Registry
+		require.NoError(t, strategies.Register("TEST", rash{average}))
+		cfg := minutely(1)
+		cfg.ShardingStrategy = "TEST"
+		c.startDeclared("a", job.HandlerFunc((&vanishing{}).run), cfg, []scheduler.Option{scheduler.WithStrategies(&strategies)})
+		sleepUntil(2*time.Minute + time.Second)
+		require.Equal(t, jobtree.Counts{Failure: 2}, c.state().Item(0).Record.Value.Counts)
+	})
 }
 
 // Configure is asked when the job is declared, and again when its configuration changes.
@@ -170,6 +245,33 @@ func TestConfigureThatEndsItsGoroutinePausesTheJob(t *testing.T) {
 		require.True(t, c.executed(0).End.After(bubbleStart.Add(time.Minute)), "it goes on when it can")
 		require.ErrorIs(t, c.declares(vanishingConfigure{}, "vanish"), job.ErrGoexit)
 	})
+}
+
+// Run is asked whether its context has ended, and not by what error.
+func TestAContextThatEndsWithAnyErrorStopsRun(t *testing.T) {
+	t.Parallel()
+	for name, cause := range map[string]error{
+		"a nil pointer": (*unset)(nil), "Is panics": touchy{}, "not comparable": faults{"a", "b"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				reg := c.server.Open("test")
+				s, err := scheduler.New(reg)
+				require.NoError(t, err)
+				require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), job.HandlerFunc((&vanishing{}).run))))
+				reg.Cut() // the job has yet to join
+				ctx, cancel := context.WithCancelCause(t.Context())
+				ended := make(chan error, 1)
+				go func() { ended <- s.Run(ctx) }()
+				time.Sleep(time.Second)
+				cancel(cause)
+				require.NoError(t, <-ended)
+				reg.Heal()
+				require.NoError(t, reg.Close(t.Context()))
+			})
+		})
+	}
 }
 
 type vanishingConfigure struct{}

@@ -138,8 +138,9 @@ func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 // Other errors: [ErrRan] if it was called before, [ErrVanished], [ErrDuplicateInstance], or what the registry says
 // when it cannot be used at all.
 func (s *Scheduler) Run(ctx context.Context) error {
-	stop, fail := context.WithCancelCause(ctx) // when to stop, and why
-	defer fail(nil)
+	stop, halt := context.WithCancelCause(ctx) // when to stop, and why
+	defer halt(nil)
+	fail := func(why error) { halt(&ending{why}) }
 	life, end := context.WithCancelCause(context.WithoutCancel(ctx)) // of everything that Run starts
 	defer end(nil)
 	runners, err := s.enterRun(stop, life, fail, end)
@@ -156,7 +157,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	loops.Go(func() { fail(s.followSessions(life)) })
 	loops.Go(func() { s.timetable.Run(stop) })
 	loops.Go(func() { s.startAll(stop, life, runners) })
-	failure := waitStop(ctx, stop)
+	failure := waitStop(stop)
 
 	// What creates work has stopped with stop; then goes the work, then what it is recorded with.
 	var stopped []*runner
@@ -221,10 +222,10 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			if err != nil {
 				return err
 			}
-			if err := r.waitJoined(groupCtx); !errors.Is(err, errLeft) {
+			if err := r.waitJoined(groupCtx); !r.departure.isGone() {
 				return err
 			}
-			return nil
+			return nil // it was left
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -76,14 +76,20 @@ func (s *Scheduler) end() bool {
 	return true
 }
 
+// ending is why Run ends, as the cause of its context: so that it is told from the causes with which callers end theirs, which
+// may be any errors.
+type ending struct{ why error }
+
+func (e *ending) Error() string { return e.why.Error() }
+
 // waitStop waits until Run is to stop and returns why: nil for a stop that was asked for.
-func waitStop(ctx, stop context.Context) error {
+func waitStop(stop context.Context) error {
 	<-stop.Done()
-	cause := context.Cause(stop)
-	if errors.Is(cause, errStop) || errors.Is(cause, context.Cause(ctx)) {
-		return nil
+	//nolint:errorlint // the cause may be an error of the caller's, whose methods may panic
+	if e, ours := context.Cause(stop).(*ending); ours && !errors.Is(e.why, errStop) {
+		return e.why
 	}
-	return cause
+	return nil
 }
 
 // errRemains is why a session is given up when Run returns.

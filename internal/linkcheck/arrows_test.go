@@ -69,7 +69,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/configuration", "internal/inforce internal/jobtree internal/protect job scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
 	{"scheduler/internal/membership", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/room"},
-	{"scheduler/internal/leadership", "internal/inforce internal/jobtree internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},
+	{"scheduler/internal/leadership", "internal/inforce internal/jobtree internal/protect internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},
 	{"scheduler/internal/following", ""},
 	{"scheduler/internal/lost", "failover internal/jobtree registry scheduler/internal/actor scheduler/internal/room"},
 	{"scheduler/internal/missed", "internal/jobtree registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room"},

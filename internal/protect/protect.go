@@ -1,7 +1,10 @@
-// Package protect calls an application's code so that a panic, and the end of its goroutine, are errors.
+// Package protect calls an application's code so that a panic, and the end of its goroutine, are errors, and so that
+// whoever gets the error can use it.
 package protect
 
 import (
+	"errors"
+	"fmt"
 	"runtime/debug"
 
 	"github.com/elasticron/elasticron/job"
@@ -10,6 +13,9 @@ import (
 // Call calls fn, waits for it, and returns its error: a [*job.PanicError] if it panicked, [job.ErrGoexit] if
 // it ended its goroutine. It calls fn on a goroutine of its own, because nothing can keep a goroutine that ends from
 // ending.
+//
+// An error whose own methods panic, as those of a nil pointer may, would take the process with it wherever its text is
+// read. Another error stands for it, which names its type.
 func Call(fn func() error) error {
 	ended := make(chan error, 1)
 	Go(fn, func(err error) { ended <- err })
@@ -21,12 +27,43 @@ func Call(fn func() error) error {
 func Go(fn func() error, done func(error)) {
 	go func() {
 		err := job.ErrGoexit // stands if fn neither returns nor panics
+		instead := errUseless
+		defer func() { done(err) }()
+		defer func() { // once err stands, whatever its methods do here
+			if tried := err; tried != nil {
+				err = instead(tried)
+				if usable(tried) {
+					err = tried
+				}
+			}
+		}()
 		defer func() {
 			if value := recover(); value != nil {
-				err = &job.PanicError{Value: value, Stack: debug.Stack()}
+				stack := debug.Stack()
+				err = &job.PanicError{Value: value, Stack: stack}
+				instead = func(error) error { return &job.PanicError{Value: "a value" + useless(value), Stack: stack} }
 			}
-			done(err)
 		}()
 		err = fn()
 	}()
+}
+
+func errUseless(err error) error { return errors.New("the code returned an error" + useless(err)) }
+
+func useless(value any) string { return fmt.Sprintf(" of type %T, whose own methods panic", value) }
+
+// probe is an error that no code returns, and a type that none is of.
+type probe struct{}
+
+func (*probe) Error() string { return "probe" }
+
+// usable tells whether the methods of an error return, those of what it wraps among them, where they are asked what
+// anybody asks an error. If one ends the goroutine, it does not return.
+func usable(err error) (asked bool) {
+	defer func() { _ = recover() }()
+	_ = err.Error()
+	one := &probe{}
+	_ = errors.Is(err, one)
+	_ = errors.As(err, &one)
+	return true
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/execution"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
@@ -153,12 +154,13 @@ func TestErrorsOfTheCodeDoNotSteerRetries(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				calls, told := 0, 0
 				handler := job.HandlerFunc(func(context.Context, job.ShardingContext) error { calls++; return err })
+				want := protect.Call(func() error { return err }) // the methods of one panic
 				got := Limits{retries: 2, backoff: time.Second}.attempt(t.Context(), handler, job.ShardingContext{}, func(heard error, pause time.Duration) {
-					require.Equal(t, err, heard)
+					require.Equal(t, want, heard)
 					require.Less(t, pause, 4*time.Second)
 					told++
 				})
-				require.Equal(t, err, got)
+				require.Equal(t, want, got)
 				require.Equal(t, 3, calls)
 				require.Equal(t, 2, told)
 			})

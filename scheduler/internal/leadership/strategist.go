@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -38,10 +39,18 @@ func (l *Leadership) Strategy(v room.View) (sharding.Strategy, error) {
 	}), nil
 }
 
-// immediate tells whether a strategy says that it returns at once.
+// immediate tells whether a strategy says that it returns at once. One that panics says no.
 func immediate(strategy sharding.Strategy) bool {
 	s, says := strategy.(interface{ Immediate() bool })
-	return says && s.Immediate()
+	if !says {
+		return false
+	}
+	atOnce := false
+	err := protect.Call(func() error {
+		atOnce = s.Immediate()
+		return nil
+	})
+	return err == nil && atOnce
 }
 
 // askStrategy returns the answer if it is there, and asks the strategy if it is not.
