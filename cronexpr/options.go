@@ -58,9 +58,6 @@ func WithOffset(offset time.Duration) Option {
 
 func newOptions(opts []Option) (options, error) {
 	o := options{location: time.UTC, daylight: Natural}
-	var faults []error
-	for _, set := range opts {
-		faults = append(faults, set(&o))
-	}
+	faults := option.Apply(&o, opts)
 	return o, errors.Join(append(faults, o.window.check())...)
 }

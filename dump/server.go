@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -68,10 +69,7 @@ func Listen(s *scheduler.Scheduler, address string, opts ...Option) (*Server, er
 
 func listen(from source, address string, opts []Option) (*Server, error) {
 	s := &Server{source: from}
-	var faults []error
-	for _, set := range opts {
-		faults = append(faults, set(&s.options))
-	}
+	faults := option.Apply(&s.options, opts)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

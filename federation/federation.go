@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/federation/home"
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -53,9 +54,7 @@ func New(directory string, registries []Registry, options ...Option) (*Federatio
 		rule: Rendezvous(names...), log: slog.New(slog.DiscardHandler), patience: DefaultPatience,
 		jobs: make(map[string]*Job), woken: make(chan struct{}, 1),
 	}
-	for _, option := range options {
-		faults = append(faults, option(f))
-	}
+	faults = append(faults, option.Apply(f, options)...)
 	for _, r := range registries {
 		f.members = append(f.members, &member{f: f, name: r.Name, open: r.Open, options: r.Options, opening: make(chan struct{}, 1)})
 	}

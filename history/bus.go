@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+
+	"github.com/elasticron/elasticron/internal/option"
 )
 
 // Bus brings events to sinks. Its methods are safe for concurrent use.
@@ -24,10 +26,7 @@ type Bus struct {
 // lists every option that is not allowed.
 func NewBus(opts ...Option) (*Bus, error) {
 	b := &Bus{log: slog.New(slog.DiscardHandler)}
-	var faults []error
-	for _, set := range opts {
-		faults = append(faults, set(b))
-	}
+	faults := option.Apply(b, opts)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

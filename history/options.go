@@ -33,8 +33,8 @@ func WithSink(name string, sink Sink, opts ...SinkOption) Option {
 		d := newDelivery(name, sink)
 		b.deliveries = append(b.deliveries, d)
 		var faults []error
-		for _, set := range opts {
-			if err := set(d); err != nil {
+		for _, err := range option.Apply(d, opts) {
+			if err != nil {
 				faults = append(faults, fmt.Errorf("sink %q: %w", name, err))
 			}
 		}

@@ -51,9 +51,7 @@ func New(store Store, options ...Option) (*Operator, error) {
 	if store == nil {
 		faults = append(faults, fmt.Errorf("%w: the registry is nil", ErrInvalidOption))
 	}
-	for _, option := range options {
-		faults = append(faults, option(o))
-	}
+	faults = append(faults, option.Apply(o, options)...)
 	if o.who == "" {
 		faults = append(faults, fmt.Errorf("%w: who operates must be said, by By", ErrInvalidOption))
 	}

@@ -104,10 +104,13 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 // not know stay as they are. The change is written down among the job's operations, as "update". A process that starts later and declares the job with other values keeps what
 // is stored, unless its declaration is to win; see [OnConflict].
 //
-// Errors after which nothing has changed: what change returned; the faults of what it made, as
+// Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it made, as
 // [Scheduler.Add] would name them; the job's removal; the end of ctx. After
 // [registry.ErrUnknownOutcome] the change may have been made, or may come about later.
 func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
+	if change == nil {
+		return fmt.Errorf("update job %q: %w: change is nil", j.r.name, ErrInvalidOption)
+	}
 	if _, err := j.view(); err != nil {
 		return err
 	}

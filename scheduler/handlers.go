@@ -29,10 +29,11 @@ type handlers struct {
 // To find the jobs, the scheduler follows the whole namespace of the registry with one view more.
 func WithHandler(class string, code job.Handler) Option {
 	return func(o *options) error {
+		f, is := code.(job.HandlerFunc)
 		switch {
 		case class == "":
 			return fmt.Errorf("%w: handler has no class", ErrInvalidOption)
-		case code == nil:
+		case code == nil || is && f == nil:
 			return fmt.Errorf("%w: handler of class %q is nil", ErrInvalidOption, class)
 		case o.classes.byClass[class] != nil:
 			return fmt.Errorf("%w: class %q has two handlers", ErrInvalidOption, class)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
@@ -38,10 +39,7 @@ func newJobOptions(opts []JobOption) (*jobOptions, error) {
 		return &plain, nil
 	}
 	o := plain
-	var faults []error
-	for _, set := range opts {
-		faults = append(faults, set(&o))
-	}
+	faults := option.Apply(&o, opts)
 	return &o, errors.Join(faults...)
 }
 

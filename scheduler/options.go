@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/following"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
@@ -49,10 +50,7 @@ func newOptions(opts []Option) (options, error) {
 		handlers:        errorhandler.Default(),
 		handlerTimeout:  10 * time.Second,
 	}
-	var faults []error
-	for _, set := range opts {
-		faults = append(faults, set(&o))
-	}
+	faults := option.Apply(&o, opts)
 	if o.instance == "" {
 		o.instance = membership.NewInstanceID()
 	}

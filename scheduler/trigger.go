@@ -10,6 +10,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/byhand"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
@@ -95,10 +96,7 @@ func TriggerReplacing() TriggerOption {
 // one of those fails, the error says so: the others run for it, and those that are left do not.
 func (j *Job) Trigger(ctx context.Context, options ...TriggerOption) (*Request, error) {
 	o := triggerOptions{byhand.Ask{Within: DefaultTriggerWithin, Java: j.s.traits.AloneAnswered}}
-	var faults []error
-	for _, set := range options {
-		faults = append(faults, set(&o))
-	}
+	faults := option.Apply(&o, options)
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("trigger job %q: %w", j.r.name, err)
 	}

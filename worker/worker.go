@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/httpjob"
 	"github.com/elasticron/elasticron/metrics/prometheus"
@@ -46,9 +47,7 @@ func New(reg registry.Registry, file File, opts ...Option) (*Worker, error) {
 	if reg == nil {
 		faults = append(faults, fmt.Errorf("%w: the registry is nil", ErrInvalidOption))
 	}
-	for _, set := range opts {
-		faults = append(faults, set(w))
-	}
+	faults = append(faults, option.Apply(w, opts)...)
 	var err error
 	w.file, err = file.Completed()
 	faults = append(faults, err)

@@ -73,9 +73,7 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 	if s.dialect, known = dialects[name]; !known {
 		faults = append(faults, fmt.Errorf("%w: dialect %q is not %q, %q or %q", ErrInvalidOption, name, SQLite, PostgreSQL, MySQL))
 	}
-	for _, set := range opts {
-		faults = append(faults, set(s))
-	}
+	faults = append(faults, option.Apply(s, opts)...)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

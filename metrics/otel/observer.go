@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/metrics/internal/catalog"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -54,10 +55,7 @@ var (
 // the meter provider refused.
 func New(opts ...Option) (*Observer, error) {
 	o := options{tracers: otel.GetTracerProvider(), meters: otel.GetMeterProvider()}
-	var faults []error
-	for _, set := range opts {
-		faults = append(faults, set(&o))
-	}
+	faults := option.Apply(&o, opts)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

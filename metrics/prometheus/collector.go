@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/metrics/internal/catalog"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -34,10 +35,7 @@ var (
 // [ErrInvalidOption], with all faults of the options.
 func New(opts ...Option) (*Collector, error) {
 	o := options{maxJobs: defaultMaxJobs, buckets: catalog.Buckets()}
-	var faults []error
-	for _, set := range opts {
-		faults = append(faults, set(&o))
-	}
+	faults := option.Apply(&o, opts)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

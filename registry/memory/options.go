@@ -139,10 +139,7 @@ func WithTryTimeout(d time.Duration) Option {
 
 // take sets what options say. A value that makes no sense is a mistake in a program, and panics.
 func take[T any, O ~func(*T) error](to *T, options []O) {
-	var faults []error
-	for _, set := range options {
-		faults = append(faults, set(to))
-	}
+	faults := option.Apply(to, options)
 	if err := errors.Join(faults...); err != nil {
 		panic(fmt.Errorf("memory: %w", err))
 	}

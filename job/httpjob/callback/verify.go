@@ -85,9 +85,7 @@ func WithClock(now func() time.Time) Option {
 func NewVerifier(keys [][]byte, opts ...Option) (*Verifier, error) {
 	v := &Verifier{keys: keys, tolerance: DefaultTolerance, maxBody: DefaultMaxBody, now: time.Now}
 	faults := []error{checkKeys(keys)}
-	for _, set := range opts {
-		faults = append(faults, set(v))
-	}
+	faults = append(faults, option.Apply(v, opts)...)
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}

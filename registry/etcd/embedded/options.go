@@ -43,10 +43,7 @@ func newOptions(opts []Option) (*options, error) {
 		retention: 10 * time.Minute, maxTxnOps: embed.DefaultMaxTxnOps,
 		free: freeAddress,
 	}
-	var faults []error
-	for _, opt := range opts {
-		faults = append(faults, opt(o))
-	}
+	faults := option.Apply(o, opts)
 	if o.address != "" && !o.tls.ClientCertAuth && !onLoopback(o.address) {
 		faults = append(faults, fmt.Errorf("%w: address %q is not of the loopback, such as 127.0.0.1:2379: everybody who reaches it could write; want that, or WithTLS with a clientCA",
 			ErrInvalidOption, o.address))
