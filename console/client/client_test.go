@@ -473,7 +473,7 @@ func TestWhatWasShown(t *testing.T) {
 	require.Equal(t, want, one.Shown)
 	_, err = n.DisableServerEverywhere(t.Context(), "10.0.0.1", operate.Options{ShownJobs: map[string]*operate.Plan{"orders": &plan}})
 	require.NoError(t, err)
-	require.Equal(t, map[string]*operate.Plan{"orders": want}, several.Shown)
+	require.Equal(t, wire.Plans{"orders": want}, several.Shown)
 }
 
 // Pages are of one state; when the server has forgotten that, all are read again.
