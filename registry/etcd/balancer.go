@@ -135,20 +135,20 @@ func (p *picker) Pick(call balancer.PickInfo) (balancer.PickResult, error) {
 	if !known {
 		return balancer.PickResult{SubConn: p.turn().conn}, nil
 	}
-	var to connected
-	var m *member
 	if only, one := call.Ctx.Value(onlyKey{}).(*member); one && call.FullMethodName == pb.KV_Range_FullMethodName {
-		if to, m = p.with(only), only; to.conn == nil {
+		to := p.with(only)
+		if to.conn == nil {
 			return balancer.PickResult{}, status.Error(codes.Unavailable, "the member is not connected")
 		}
-	} else {
-		if to, m = p.choose(k); to.conn == nil {
-			return balancer.PickResult{}, balancer.ErrNoSubConnAvailable // others may come
-		}
+		return balancer.PickResult{SubConn: to.conn, Done: k.judge(only, true)}, nil
+	}
+	to, m := p.choose(k)
+	if m == nil {
+		return balancer.PickResult{}, balancer.ErrNoSubConnAvailable // others may come
 	}
 	result := balancer.PickResult{SubConn: to.conn}
 	if strings.HasPrefix(call.FullMethodName, judgedMethods) {
-		result.Done = k.judge(m)
+		result.Done = k.judge(m, false)
 	} else if chosen, asks := call.Ctx.Value(chosenKey{}).(*atomic.Pointer[member]); asks {
 		chosen.Store(m)
 	}
@@ -187,17 +187,21 @@ func (p *picker) with(m *member) connected {
 	return connected{}
 }
 
-// judge returns what takes in how a call to a member, which begins now, has ended.
-func (k *members) judge(m *member) func(balancer.DoneInfo) {
+// judge returns what takes in how a call to a member, which begins now, has ended. A question whose answer comes late says that the
+// member has just woken, and not that it has found the others again: what it is sent then may get lost.
+func (k *members) judge(m *member, question bool) func(balancer.DoneInfo) {
 	sent := k.now()
 	return func(call balancer.DoneInfo) {
+		late := k.now()-sent >= int64(k.patience)
 		switch {
 		case status.Code(call.Err) == codes.Unimplemented:
 			k.notEtcd(m, call.Err)
 		case call.BytesReceived && !unanswered(call.Err):
-			k.heard(m)
+			if !question || !late {
+				k.heard(m)
+			}
 		case call.BytesReceived && status.Code(call.Err) != codes.Unavailable: // an answer was on its way
-		case k.now()-sent >= int64(k.patience):
+		case late:
 			k.unanswered(m, sent)
 		}
 	}

@@ -34,8 +34,8 @@ type members struct {
 	log       *slog.Logger
 
 	mu     sync.Mutex
-	ask    func(ctx context.Context, m *member) error // asks one member something; nil: nobody can ask one of them
-	life   context.Context                            // of the questions
+	ask    func(ctx context.Context, m *member) // asks one member something; nil: nobody can ask one of them
+	life   context.Context                      // of the questions
 	closed bool
 	wg     sync.WaitGroup // of those who ask
 }
@@ -124,21 +124,21 @@ func (k *members) goOnAsking(m *member) {
 	}
 }
 
-// askUntilHeard asks a silent member until it answers, or nothing comes of that for so long that it is not passed over any more.
+// askUntilHeard asks a silent member until it answers at once, or nothing comes of that for so long that it is not passed over any more.
 func (k *members) askUntilHeard(m *member) {
 	defer m.asked.Store(false)
 	for k.passesOver(m) && k.life.Err() == nil {
 		ctx, cancel := context.WithTimeout(k.life, questionLimit)
-		err := k.ask(ctx, m)
+		k.ask(ctx, m)
 		cancel()
-		if err != nil {
+		if k.passesOver(m) {
 			remote.Sleep(k.life, questionPause)
 		}
 	}
 }
 
 // begin says how one member is asked, until close or life ends.
-func (k *members) begin(life context.Context, ask func(ctx context.Context, m *member) error) {
+func (k *members) begin(life context.Context, ask func(ctx context.Context, m *member)) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.life, k.ask = life, ask

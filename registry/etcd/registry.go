@@ -72,10 +72,9 @@ func newRegistry(client *clientv3.Client, own bool, members *members, config Con
 }
 
 // askMember asks one member for an answer that it only has if it is in touch with the majority.
-func (r *Registry) askMember(ctx context.Context, m *member) error {
-	key, _ := r.ns.below(registry.Root) // is none
-	_, err := pb.NewKVClient(r.client.ActiveConnection()).Range(question(ctx, m), &pb.RangeRequest{Key: []byte(key)})
-	return err
+func (r *Registry) askMember(ctx context.Context, m *member) {
+	key, _ := r.ns.below(registry.Root)                                                                            // is none
+	_, _ = pb.NewKVClient(r.client.ActiveConnection()).Range(question(ctx, m), &pb.RangeRequest{Key: []byte(key)}) // the balancer hears of it
 }
 
 // see notes a revision that the store has reached.
