@@ -44,7 +44,7 @@ const (
 	ItemLost        TriggerState = "lost"        // its process died, and it does not run again
 	ItemRan         TriggerState = "ran"         // it ran, and ran again since: how it ended is not recorded any more
 	ItemDisabled    TriggerState = "disabled"    // it does not begin, as it is disabled
-	ItemSurplus     TriggerState = "surplus"     // it does not begin, as there is no such item any more, or the settings changed before it ever ran
+	ItemSurplus     TriggerState = "surplus"     // it does not begin, as there is no such item any more, or the job got another number of them before it had ever run
 	ItemReplaced    TriggerState = "replaced"    // it does not begin, as another trigger took the place of this one
 	ItemLate        TriggerState = "late"        // it did not begin in time
 	ItemTaken       TriggerState = "taken"       // a Java instance took the trigger; Java records no executions

@@ -65,7 +65,7 @@ func TestAJobIsTriggered(t *testing.T) {
 		require.NoError(t, err)
 		asked, err := jobtree.DecodeTriggered(g.node(nodes.Triggered()))
 		require.NoError(t, err)
-		require.Equal(t, jobtree.Triggered{Parameter: "2026-11", Until: r.When.Add(time.Hour), Operation: r.ID}, asked)
+		require.Equal(t, jobtree.Triggered{Total: 4, Parameter: "2026-11", Until: r.When.Add(time.Hour), Operation: r.ID}, asked)
 		require.Equal(t, g.node(nodes.Triggered()).Revision, r.Revision, "the number of the trigger")
 		require.Equal(t, map[int]operate.TriggerState{
 			0: operate.ItemSucceeded, 1: operate.ItemFailed, 2: operate.ItemInterrupted, 3: operate.ItemSucceeded,
@@ -105,7 +105,7 @@ func TestSingleItemsAreTriggered(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "items 0,3", r.Target)
 		require.Equal(t, 2, r.Progress.Of)
-		require.Equal(t, `{"items":"0,3","fire":"1999-12-31T23:55:00Z","until":"2000-01-01T00:01:00Z","operation":"`+r.ID+`"}`, g.value(nodes.Triggered()))
+		require.Equal(t, `{"items":"0,3","total":4,"fire":"1999-12-31T23:55:00Z","until":"2000-01-01T00:01:00Z","operation":"`+r.ID+`"}`, g.value(nodes.Triggered()))
 	})
 }
 

@@ -34,8 +34,10 @@ type Skip string
 
 // Why items did not run.
 const (
-	SkipDisabled Skip = "disabled" // an operator excluded it
-	// SkipSurplus: the job has fewer items by now, or its configuration was changed before the item ever ran.
+	// SkipDisabled: an operator excluded it. If it is enabled while the request lasts, it runs for it after all.
+	SkipDisabled Skip = "disabled"
+	// SkipSurplus: the job has fewer items by now, or got another number of them before the item had ever run. If it has the
+	// number of before again while the request lasts, the item may run for it after all.
 	SkipSurplus  Skip = "surplus"
 	SkipReplaced Skip = "replaced" // another request took the place of this one first, or it was taken back
 	SkipOver     Skip = "over"     // it could not begin before the request ended
@@ -54,8 +56,8 @@ type ItemRun struct {
 	Error   string // why it failed, at most 256 bytes; the rest was logged where it ran
 }
 
-// Wait returns when every item has run for the request, or does not run for it, and tells how, in the order of the
-// items. An execution that is lost and run again counts when its rerun is over. Code of the job itself must
+// Wait returns when every item has run for the request, or does not run for it as things are at that time, and tells how, in
+// the order of the items. An execution that is lost and run again counts when its rerun is over. Code of the job itself must
 // not wait: it would wait for its own end.
 //
 // While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. An item that can
@@ -127,6 +129,7 @@ type awaitedItems struct {
 // seenRecord is what was seen of an item's record.
 type seenRecord struct {
 	revision registry.Revision
+	created  registry.Revision
 	answer   jobtree.Answer
 	run      ItemRun
 }
@@ -158,6 +161,7 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 		gone = SkipOver
 	}
 	over = true
+	asked, _ := jobtree.DecodeTriggered(now.Get(tree.Triggered())) // that of the request, unless it is replaced
 	for _, n := range w.q.items {
 		s := w.record(n, now.Get(tree.ItemRecord(n)))
 		run := s.run
@@ -167,7 +171,7 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 		case s.answer == jobtree.Answered:
 		case s.answer == jobtree.Passed:
 			run.Skipped = SkipReplaced
-		case n >= cfg.ShardingTotalCount || s.revision == 0 && node.Revision > w.q.revision: // see State.Reachable
+		case n >= cfg.ShardingTotalCount || gone != SkipReplaced && !asked.Reaches(w.q.revision, cfg.ShardingTotalCount, node.Revision, s.created):
 			run.Skipped = SkipSurplus
 		case now.Get(tree.ItemDisabled(n)).Exists():
 			run.Skipped = SkipDisabled
@@ -186,7 +190,7 @@ func (w *awaitedItems) record(n int, node registry.Node) seenRecord {
 	if known && node.Revision == s.revision {
 		return s
 	}
-	s = seenRecord{revision: node.Revision, run: ItemRun{Item: n}}
+	s = seenRecord{revision: node.Revision, created: node.Created, run: ItemRun{Item: n}}
 	if record, err := jobtree.DecodeRecord(node); node.Exists() && err == nil {
 		var e *jobtree.Execution
 		if s.answer, e = record.AnswerTo(w.q.revision); e != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -267,6 +268,52 @@ func TestATriggerAndTheNumberOfItems(t *testing.T) {
 		sleepUntil(40 * time.Minute)
 		require.Empty(t, c.take())
 	})
+}
+
+// What is said of an item is what it does: of a job that has never run, a request outlives a change of its settings, and
+// does not if that may have brought the items.
+func TestATriggerOfAJobThatIsChangedBeforeItRuns(t *testing.T) {
+	t.Parallel()
+	ran := []string{"item 0 fire by hand manual on a", "item 1 fire by hand manual on a"}
+	scheduled := []string{"item 0 fire 5s scheduled on a", "item 1 fire 5s scheduled on a"}
+	for name, test := range map[string]struct {
+		change func(*job.Config)
+		undone bool // a second later
+		want   []string
+	}{
+		"its description":      {change: func(c *job.Config) { c.Description = "all orders of a day" }, want: append(ran, scheduled...)},
+		"disabled for a while": {change: func(c *job.Config) { c.Disabled = true }, undone: true, want: append(ran, scheduled...)},
+		"its items":            {change: func(c *job.Config) { c.ShardingTotalCount = 3 }, want: append(scheduled, "item 2 fire 5s scheduled on a")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := jobOf(2)
+				a := c.start("a", nil, cfg)
+				sleepUntil(time.Second)
+				a.registry.SetLatency(50 * time.Millisecond)
+				go func() {
+					time.Sleep(60 * time.Millisecond) // the request is there, and nobody has heard of it
+					changed := cfg
+					test.change(&changed)
+					c.change(changed)
+					if test.undone {
+						time.Sleep(time.Second)
+						c.change(cfg)
+					}
+				}()
+				request, err := ordersOf(t, a).Trigger(t.Context())
+				require.NoError(t, err)
+				runs, err := request.Wait(t.Context())
+				require.NoError(t, err)
+				sleepUntil(9 * time.Second)
+				for _, run := range runs {
+					require.Equal(t, slices.Contains(test.want, ran[run.Item]), run.Skipped == "", "item %d is %s", run.Item, run.Skipped)
+				}
+				require.ElementsMatch(t, test.want, c.shown())
+			})
+		})
+	}
 }
 
 // A request that cannot be read is a pause of requests, and of nothing else.

@@ -56,7 +56,7 @@ func Decide(s *jobtree.State, a Ask, now time.Time) (Request, error) {
 	}
 	r := Request{
 		Triggered: jobtree.Triggered{
-			Items: a.Items, Parameter: a.Parameter, Fire: a.Fire.UTC(), Until: now.Add(a.Within).UTC(),
+			Items: a.Items, Total: s.Config.Value.ShardingTotalCount, Parameter: a.Parameter, Fire: a.Fire.UTC(), Until: now.Add(a.Within).UTC(),
 			Operation: a.Operation,
 			Each:      a.Java || !s.Config.Value.Monitored(),
 		},

@@ -74,7 +74,7 @@ func TestWhatIsCommitted(t *testing.T) {
 	require.Equal(t, []int{3, 1}, items, "the caller's own")
 	require.Equal(t, []registry.Condition{registry.Unchanged(tree.Config(), 3), registry.Unchanged(tree.Triggered(), 9)}, r.Compare)
 	require.Equal(t, []registry.Write{registry.Put(tree.Triggered(),
-		`{"items":"1,3","parameter":"k1","fire":"2026-03-01T11:00:00Z","until":"2026-03-01T12:01:00Z"}`)}, r.Writes)
+		`{"items":"1,3","total":4,"parameter":"k1","fire":"2026-03-01T11:00:00Z","until":"2026-03-01T12:01:00Z"}`)}, r.Writes)
 	require.Equal(t, []int{2}, r.Pending, "what is replaced")
 	require.False(t, r.Each)
 

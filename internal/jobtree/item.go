@@ -84,6 +84,7 @@ type itemNodes struct {
 // storedRecord is a record and its current execution, which nearly every record has, in one piece.
 type storedRecord struct {
 	Stored[Record]
+	created registry.Revision
 	current Execution
 }
 
@@ -91,7 +92,7 @@ func storedRecordOf(n registry.Node) *storedRecord {
 	if !n.Exists() {
 		return nil
 	}
-	s := &storedRecord{Stored: Stored[Record]{Revision: n.Revision}}
+	s := &storedRecord{Stored: Stored[Record]{Revision: n.Revision}, created: n.Created}
 	s.Value, s.Err = decodeRecord(n, &s.current)
 	return s
 }

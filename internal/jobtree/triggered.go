@@ -24,6 +24,8 @@ const MaxTriggerParameter = 2_048
 type Triggered struct {
 	// Items are those that are to run, ascending; nil is all.
 	Items []int
+	// Total is how many items the job had when the request was made; 0 is unknown.
+	Total int
 	// Parameter is for the code of the items, at most [MaxTriggerParameter] bytes.
 	Parameter string
 	// Fire is the fire that the executions stand for, as when one is run again; zero is none.
@@ -52,7 +54,7 @@ func (t Triggered) Asks(item int) bool {
 func (t Triggered) Over(now time.Time) bool { return now.After(t.Until) }
 
 // EncodeTriggered returns the text of the triggered node, as in
-// {"items":"0-9,12","parameter":"2026-01","fire":"2026-01-02T12:00:00Z","until":"2026-01-02T13:00:00Z"}: items as
+// {"items":"0-9,12","total":20,"parameter":"2026-01","fire":"2026-01-02T12:00:00Z","until":"2026-01-02T13:00:00Z"}: items as
 // runs of numbers, so that a few thousand take no more than they must, and absent if all are meant. The error is
 // a [*ValueError], which names the field, the value and what is allowed.
 func EncodeTriggered(t Triggered) (string, error) {
@@ -61,6 +63,7 @@ func EncodeTriggered(t Triggered) (string, error) {
 	}
 	w := writer{text: []byte{'{'}}
 	w.string("items", encodeItems(t.Items))
+	w.count("total", int64(t.Total))
 	w.string("parameter", t.Parameter)
 	w.instant("fire", t.Fire)
 	w.instant("until", t.Until)
@@ -114,6 +117,8 @@ func DecodeTriggered(n registry.Node) (Triggered, error) {
 			if t.Items = r.items(m); len(t.Items) == 0 {
 				r.fault(m, `must name items, such as "0-9,12"; without it, all are meant`)
 			}
+		case "total":
+			t.Total = int(r.count(m))
 		case "parameter":
 			if t.Parameter = r.text(m); len(t.Parameter) > MaxTriggerParameter {
 				r.fault(m, longParameter)
@@ -175,10 +180,25 @@ func (r Record) AnswerTo(request registry.Revision) (Answer, *Execution) {
 	}
 }
 
-// Reachable tells whether an item that has no record yet may run for a request: not if the configuration was
-// changed since, as the item may have come to the job only with that, or come back to it.
+// Reachable tells whether an item may run for a request; see [Triggered.Reaches].
 func (s *State) Reachable(item int, request registry.Revision) bool {
-	return s.Record(item).Exists() || s.Config.Revision < request
+	t := s.Triggered()
+	if t.Revision != request {
+		t.Value = Triggered{} // what that one said is not known any more
+	}
+	var record registry.Revision
+	if nodes := s.items.get(item); nodes != nil && nodes.record != nil && s.Knows(item) {
+		record = nodes.record.created
+	}
+	return t.Value.Reaches(request, s.Config.Value.ShardingTotalCount, s.Config.Revision, record)
+}
+
+// Reaches tells whether an item may run for the request of this number: not if it may have come to the job since, or come
+// back to it, with a configuration of another number of items. total is that number now, config the revision of the
+// configuration, and record that with which the item's record began, 0 without one. A record that is younger says nothing:
+// what came to the job has one as soon as it has run for a fire.
+func (t Triggered) Reaches(request registry.Revision, total int, config, record registry.Revision) bool {
+	return config < request || t.Total != 0 && t.Total == total || record != 0 && record <= request
 }
 
 // Pending lists the items that are still to begin for the last request by hand, as long as they can and it is not

@@ -25,8 +25,8 @@ func triggeredText(tb testing.TB, t jobtree.Triggered) string {
 func TestTriggeredText(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, `{"until":"2026-01-02T13:00:00Z"}`, triggeredText(t, jobtree.Triggered{Until: at(60)}))
-	require.Equal(t, `{"items":"0-2,7","parameter":"a\u003d1","fire":"2026-01-02T12:05:00Z","until":"2026-01-02T13:00:00Z"}`,
-		triggeredText(t, jobtree.Triggered{Items: []int{0, 1, 2, 7}, Parameter: "a=1", Fire: at(5), Until: at(60)}))
+	require.Equal(t, `{"items":"0-2,7","total":9,"parameter":"a\u003d1","fire":"2026-01-02T12:05:00Z","until":"2026-01-02T13:00:00Z"}`,
+		triggeredText(t, jobtree.Triggered{Items: []int{0, 1, 2, 7}, Total: 9, Parameter: "a=1", Fire: at(5), Until: at(60)}))
 
 	all := make([]int, 3_800)
 	for n := range all {
@@ -41,7 +41,7 @@ func TestTriggeredIsReadBack(t *testing.T) {
 		items := rapid.SliceOfNDistinct(rapid.IntRange(0, 300), 0, 40, rapid.ID[int]).Draw(t, "items")
 		slices.Sort(items)
 		want := jobtree.Triggered{
-			Items: items, Parameter: rapid.StringN(-1, -1, jobtree.MaxTriggerParameter).Draw(t, "parameter"),
+			Items: items, Total: rapid.IntRange(0, 300).Draw(t, "total"), Parameter: rapid.StringN(-1, -1, jobtree.MaxTriggerParameter).Draw(t, "parameter"),
 			Until: at(rapid.IntRange(0, 1e8).Draw(t, "until")), Each: rapid.Bool().Draw(t, "each"),
 		}
 		if len(items) == 0 {
@@ -95,6 +95,7 @@ func TestTriggeredThatCannotBeRead(t *testing.T) {
 		`{"items":"1,1","until":%q}`:       `must be ascending item numbers`,
 		`{"items":"-1","until":%q}`:        `must be ascending item numbers`,
 		`{"items":"0-1000000","until":%q}`: `must be ascending item numbers`,
+		`{"total":-1,"until":%q}`:          `total is "-1", must be a whole number`,
 		`{"parameter":7,"until":%q}`:       `parameter is "7", must be a string`,
 		`{"parameter":"` + strings.Repeat("x", 2_049) + `","until":%q}`: `must have at most 2048 bytes`,
 		`{"fire":"x","until":%q}`: `fire is "\"x\"", must be a time`,
@@ -310,4 +311,32 @@ func TestWhatIsPending(t *testing.T) {
 	require.Empty(t, pending(0), "an item without a record, that may have come with the configuration")
 	s.put(tree.Triggered(), "TRIGGER", 0)
 	require.Empty(t, pending(0))
+}
+
+// A request is not for items that have come to the job since it was made.
+func TestWhichItemsARequestReaches(t *testing.T) {
+	t.Parallel()
+	const request = 10
+	for name, test := range map[string]struct {
+		asked  int // items that the job had
+		total  int
+		config registry.Revision
+		record registry.Revision
+		want   bool
+	}{
+		"nothing has changed":                       {3, 3, 9, 0, true},
+		"and it has run since for a fire":           {3, 3, 9, 12, true},
+		"a text was changed":                        {3, 3, 11, 0, true},
+		"and it has run since for a fire, too":      {3, 3, 11, 12, true},
+		"the count was changed":                     {3, 4, 11, 0, false},
+		"it had run before":                         {3, 4, 11, 9, true},
+		"its record was written with the request":   {3, 4, 11, 10, true},
+		"it has run since for a fire":               {3, 4, 11, 12, false},
+		"how many there were is unknown":            {0, 3, 11, 0, false},
+		"and it had run before":                     {0, 3, 11, 9, true},
+		"and how many there are cannot be read":     {0, 0, 11, 0, false},
+		"how many there were is unknown, no change": {0, 3, 9, 0, true},
+	} {
+		require.Equal(t, test.want, jobtree.Triggered{Total: test.asked}.Reaches(request, test.total, test.config, test.record), name)
+	}
 }

@@ -21,7 +21,8 @@ type Garbage struct {
 //   - wishes for a claimant of items that do not wait.
 //   - missed fires of items that have run for them since. What runs may be taken back yet.
 //   - records of surplus items that do not run and whose last fire is older than before, so
-//     that no clock within the tolerated difference can still tick it.
+//     that no clock within the tolerated difference can still tick it. What has run for a request by hand keeps its record
+//     until that was over before, too: if the item comes back, it is not to run for it again.
 //
 // term is the revision that created the leader's node.
 func GarbageOf(s *jobtree.State, term registry.Revision, before time.Time) Garbage {
@@ -90,9 +91,15 @@ func (g *gatherer) item(it jobtree.Item, before time.Time) {
 	}
 	surplus := it.Number >= g.s.Total() && it.Number >= g.s.Config.Value.ShardingTotalCount
 	if surplus && record.Exists() && !it.Running.Exists() &&
-		record.Value.State != jobtree.ItemRunning && record.Value.LastFire.Before(before) {
+		record.Value.State != jobtree.ItemRunning && record.Value.LastFire.Before(before) && !g.ranFor(record.Value, before) {
 		// One that is back by the time of a late removal keeps its record, which tells what it ran.
 		g.remove(tree.ItemRecord(it.Number), record.Revision, registry.Absent(tree.ItemRunning(it.Number)),
 			registry.Unchanged(tree.Epoch(), g.s.Epoch.Revision), registry.Unchanged(tree.Config(), g.s.Config.Revision))
 	}
+}
+
+// ranFor tells whether an item has run for the last request by hand, which was not over before.
+func (g *gatherer) ranFor(r jobtree.Record, before time.Time) bool {
+	t := g.s.Triggered()
+	return t.Exists() && t.Err == nil && !t.Value.Over(before) && r.Trigger >= t.Revision
 }

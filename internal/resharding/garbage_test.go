@@ -133,6 +133,34 @@ func TestASurplusRecordStaysForAWhile(t *testing.T) {
 	}
 }
 
+// It also tells for which request by hand the item ran: as long as that lasts by any clock, the item may come back.
+func TestASurplusRecordStaysWhileItsRequestLasts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ran  registry.Revision // as far as that is from the one that stands
+		want map[time.Duration]int
+	}{
+		"it has run":               {0, map[time.Duration]int{1: 0, time.Hour: 0, time.Hour + 1: 1}},
+		"it has run for one later": {1, map[time.Duration]int{1: 0, time.Hour: 0, time.Hour + 1: 1}},
+		"it has not":               {-1, map[time.Duration]int{1: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 1)
+			text, err := jobtree.EncodeTriggered(jobtree.Triggered{Until: noon.Add(time.Hour)})
+			require.NoError(t, err)
+			w.do(registry.Put(tree.Triggered(), text))
+			record, err := jobtree.DecodeRecord(registry.Node{Revision: 1, Value: recordOf(jobtree.ItemIdle)})
+			require.NoError(t, err)
+			record.Trigger = w.revisionOf(tree.Triggered()) + test.ran
+			w.do(registry.Put(tree.ItemRecord(1), jobtree.EncodeRecord(record)))
+			for after, want := range test.want {
+				require.Len(t, resharding.GarbageOf(w.state(), w.term, noon.Add(after)).Txns, want, after)
+			}
+		})
+	}
+}
+
 func TestEachGuardOfARemovalMatters(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
