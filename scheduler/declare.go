@@ -26,7 +26,9 @@ import (
 // that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before.
 //
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
-// the registry, the end of ctx, and [ErrStopped] if Run stops meanwhile. After [registry.ErrUnknownOutcome]
+// the registry, the end of ctx, [ErrStopped] if Run stops meanwhile, and [ErrUnknownJob] if [Job.Leave] has the process leave
+// the job meanwhile. While Configure, Check or the constructor of the error handler has not returned, Add hears of no stop: after
+// ten seconds it returns [ErrNotReturned]. After [registry.ErrUnknownOutcome]
 // the job was not there yet, and may be in a moment, or never: declare it again.
 func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) (*Job, error) {
 	r, err := s.add(ctx, cfg, handler, opts)

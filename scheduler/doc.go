@@ -48,8 +48,8 @@
 //	the instance dies, the item idle         fires until the item has a new owner are missed ones
 //	the item moves to another instance       what it missed goes with it, also what it misses while its
 //	                                         run goes on where it was
-//	the instance stops, or its server is     the same
-//	disabled
+//	the instance stops, or its server is     the same, if another instance lives: an instance that stops
+//	disabled                                 knows of no more fires
 //	the item is disabled                     fires that come meanwhile are none; what it had missed before
 //	                                         is made up when it is enabled
 //	all servers of the job are disabled,     fires that come meanwhile are none
@@ -58,7 +58,7 @@
 //	                                         all, and is missed; see below
 //	the registry confirms a begin only when  it runs as a missed fire; if missed ones are not made up,
 //	more than five seconds have passed       the begin is taken back before any code has run
-//	nobody lives                             not made up, unless MisfireWindow reaches back, and
+//	nobody lives, or all that live stop      not made up, unless MisfireWindow reaches back, and
 //	                                         then from the item's first recorded run on
 //	the session is lost, the process lives   as if the instance had died, but what it finishes all the
 //	                                         same has finished: its end is recorded when the registry
@@ -108,7 +108,8 @@
 //	[Scheduler.Vanish]        tells the registry nothing, like SIGKILL
 //
 // A registry that does not answer until a stop is over still shows what the process held. The session is
-// then given up, so that this goes within its TTL, though the registry handle stays open. Close the handle
+// then given up, so that this goes within its TTL, though the registry handle stays open. Several schedulers over one
+// handle share its session: what runs of the others is then cancelled, as when a session is lost. Close the handle
 // when nothing else needs it: a registration whose answer was lost may be carried out once more after
 // Run has returned, and would stay for as long as the session lasts.
 //

@@ -21,7 +21,8 @@ import (
 // Job is one job that a process takes part in. Its answers come from what the process sees of the
 // registry, without a request but for [Job.Dump], and as of now. Its changes are made in the registry, for all processes,
 // except by [Job.Leave]. A handle is good while the scheduler has the job. Afterwards, and while the
-// scheduler does not run, its methods that look at the registry return [ErrUnknownJob].
+// scheduler does not run, its methods that look at the registry return [ErrUnknownJob]; but before Run, [Job.Trigger] asks
+// the instances that other processes have.
 //
 // All methods may be called concurrently.
 type Job struct {
@@ -235,7 +236,7 @@ var (
 	// errData: the job was not added.
 	errData = errors.New("it is data, and is run for as long as the registry has it")
 	// errLeft: the job was left before it had joined, or before it could be taken up as data.
-	errLeft = errors.New("the job was left")
+	errLeft = fmt.Errorf("%w: the job was left", ErrUnknownJob)
 )
 
 // endOf returns what is closed when Run ends, for a runner that is to leave; nil if it has nothing to leave: it

@@ -385,6 +385,25 @@ func TestHandlesAroundRun(t *testing.T) {
 	})
 }
 
+// Whoever has a job left while it is being added says so to those who add it.
+func TestAJobThatIsLeftBeforeItHasJoined(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(1))
+		a.registry.SetLatency(100 * time.Millisecond)
+		other := jobOf(1)
+		other.Name = "invoices"
+		added := make(chan error, 1)
+		go func() { added <- errOf(a.Add(t.Context(), other, c.record("a", nil))) }()
+		j, err := a.Job("invoices")
+		for ; err != nil; j, err = a.Job("invoices") {
+			time.Sleep(time.Millisecond)
+		}
+		require.NoError(t, j.Leave(t.Context()))
+		require.ErrorIs(t, <-added, scheduler.ErrUnknownJob)
+	})
+}
+
 // A request does not depend on who was asked: it is answered by whoever has the items, and by those that the job
 // had when it was made.
 func TestARequestOutlivesThoseWhoWereThere(t *testing.T) {

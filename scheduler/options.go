@@ -59,7 +59,8 @@ func newOptions(opts []Option) (options, error) {
 }
 
 // WithInstanceID sets the id under which this process takes part in its jobs: "<ip>@-@<text>", with
-// no slash and no second "@-@". Two live processes must not share one. The default is the host's
+// no slash and no second "@-@". Two live processes must not share one, which [ErrDuplicateInstance] tells, nor may two schedulers
+// over one handle of the registry, of which nobody is told: they have one session. The default is the host's
 // first address, the pid and a random part, new for each Scheduler.
 func WithInstanceID(id string) Option {
 	return func(o *options) error {
@@ -165,7 +166,8 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 // began: one deadline for all of them. Then their contexts are cancelled with the cause [ErrStopped].
 // Run returns at most three seconds later, however many of them do not return, even if the registry does
 // not answer; its error names what was given up, also of observers, which hear what is left in two of
-// those seconds. Zero cancels them at once.
+// those seconds. Zero cancels them at once. If the registry did not answer until then, the session is given up; with it
+// go the items of other schedulers over the same handle.
 //
 // The default is [DefaultStopTimeout]. With the three seconds, and what closing the registry may take,
 // that is less than the 30 seconds after which Kubernetes kills a container: whoever sets more should set

@@ -122,7 +122,8 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 func (s *Scheduler) InstanceID() string { return s.instance }
 
 // Ready returns a channel that is closed when every job declared before Run has joined its cluster. By then, a health
-// report names also the jobs of the registry that this process takes part in, which may still be joining theirs.
+// report names also the jobs of the registry that this process takes part in, which may still be joining theirs. If Run
+// ends before that, it stays open: whoever waits for it should wait for the end of Run, too.
 func (s *Scheduler) Ready() <-chan struct{} { return s.ready }
 
 // Run takes part in the declared jobs until ctx ends. Losing the session cancels the items that run,
