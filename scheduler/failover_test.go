@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -98,6 +99,37 @@ func TestFailoverOfAllThatWasAssigned(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The leader leaves just as another instance crashes: it does not give that one's items away, as nobody would know any more
+// that they are to be run again. The next leader has them run.
+func TestALeaderLeavesJustAsAnotherInstanceCrashes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failoverOf(6)
+		cfg.FailoverScope = job.FailoverAssigned
+		a, b := c.start("a", nil, cfg), c.start("b", nil, cfg)
+		c.start("c", nil, cfg)
+		sleepUntil(10 * time.Second)
+		require.Equal(t, fullID("a"), c.state().Leader.Instance)
+		var want []string
+		for item := range 6 {
+			if c.state().Owner(item) == fullID("b") {
+				want = append(want, fmt.Sprintf("item %d fire 5s failover on c", item))
+			}
+		}
+		require.Len(t, want, 2)
+		c.take()
+		a.registry.Cut() // so that it leaves before it has seen the crash, and is told of both at once
+		b.crash(t)
+		b.registry.Expire()
+		a.cancel()
+		sleepUntil(10100 * time.Millisecond)
+		a.registry.Heal()
+		sleepUntil(20 * time.Second)
+		require.Equal(t, want, c.shown())
+		require.Equal(t, fullID("c"), c.state().Leader.Instance)
+	})
 }
 
 // Whoever runs a lost execution may be lost, too, until the limit is reached; then the next fire runs.
