@@ -121,6 +121,31 @@ func TestADisabledJobAmongJavaInstances(t *testing.T) {
 	})
 }
 
+// An item is disabled just as its fire comes, and its instance hears of that from the registry, which refuses the begin. The
+// fire has not happened then: it does not run when the item is enabled, neither soon enough to be on time nor as a missed one.
+func TestAnItemIsDisabledJustAsItsFireComes(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll} {
+		for _, enabled := range []time.Duration{6 * time.Second, 30 * time.Second} {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.Config{Name: "orders", Cron: "5 * * * * ?", ShardingTotalCount: 1, Misfire: misfire}
+				a := c.start("a", nil, cfg)
+				sleepUntil(4 * time.Second)
+				a.registry.SetLatency(200 * time.Millisecond)
+				sleepUntil(4900 * time.Millisecond)
+				put(t, c.server, ofOrders.ItemDisabled(0), "")
+				before := a.registry.Stats().Transactions
+				sleepUntil(5500 * time.Millisecond)
+				require.Equal(t, before+1, a.registry.Stats().Transactions, "the begin")
+				sleepUntil(enabled)
+				remove(t, c.server, ofOrders.ItemDisabled(0))
+				sleepUntil(66 * time.Second)
+				require.Equal(t, []string{"item 0 fire 1m5s scheduled on a"}, c.shown(), "%s, enabled at %s", misfire, enabled)
+			})
+		}
+	}
+}
+
 // What waits for its turn when the job, or all of its servers, are disabled does not start, as if its item were disabled, and is
 // made up when it may run again. What runs goes on.
 func TestWhatWaitsWhenItsJobIsDisabledIsGivenBack(t *testing.T) {
