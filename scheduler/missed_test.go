@@ -367,6 +367,37 @@ func TestARareFireOfAnItemThatLostItsOwner(t *testing.T) {
 	}
 }
 
+// So it is if nothing else happens at the end of that moment: the owner does not make up what is due with the next event, which
+// may be a fire long afterwards.
+func TestAnOwnerThatWasToldNothingGoesOnByItself(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := makeUpAll(1)
+		cfg.Cron = "0 0/30 * * * ?"
+		first := c.start("first", nil, cfg)
+		sleepUntil(31 * time.Minute)
+		first.stop(t)
+		sleepUntil(61 * time.Minute) // nobody ticks the fire of that hour
+		c.onServer(0, "older", 0, nil, cfg)
+		c.onServer(1, "b", 0, nil, cfg)
+		last := c.onServer(2, "c", 0, nil, cfg)
+		sleepUntil(90*time.Minute - time.Second)
+		require.Equal(t, "10.0.0.2@-@c", c.state().Owner(0))
+		c.take()
+		last.crash(t)
+		for c.state().Owner(0) != "10.0.0.1@-@b" && time.Since(bubbleStart) < 91*time.Minute {
+			time.Sleep(100 * time.Millisecond)
+		}
+		came := time.Now()
+		require.True(t, came.After(bubbleStart.Add(90*time.Minute)), "after the fire")
+		sleepUntil(100 * time.Minute)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.Equal(t, "item 0 fire 1h30m0s misfire on b", runs[0].String())
+		require.WithinDuration(t, came.Add(2*time.Second), runs[0].began, 200*time.Millisecond)
+	})
+}
+
 // The same when nobody can give the item away for minutes, and the witness tells late.
 func TestAnItemThatHadNoOwnerForLong(t *testing.T) {
 	t.Parallel()
