@@ -132,6 +132,31 @@ func TestALeaderLeavesJustAsAnotherInstanceCrashes(t *testing.T) {
 	})
 }
 
+// The registry refuses to have the items of a crashed instance run again, as their records have just changed: the leader tries
+// anew before it gives them to others.
+func TestItemsOfACrashedInstanceChangeMeanwhile(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := failoverOf(4)
+		cfg.FailoverScope = job.FailoverAssigned
+		a, b := c.start("a", nil, cfg), c.start("b", nil, cfg)
+		sleepUntil(10 * time.Second)
+		require.Equal(t, fullID("a"), c.state().Leader.Instance)
+		require.Equal(t, fullID("b"), c.state().Owner(0))
+		require.Equal(t, fullID("b"), c.state().Owner(1))
+		c.take()
+		a.registry.SetLatency(200 * time.Millisecond)
+		b.crash(t)
+		b.registry.Expire()
+		sleepUntil(10300 * time.Millisecond) // the leader has seen it, and its requests are on their way
+		for item := range 2 {
+			put(t, c.server, ofOrders.ItemRecord(item), stored(t, c.server)[ofOrders.ItemRecord(item)])
+		}
+		sleepUntil(20 * time.Second)
+		require.Equal(t, []string{"item 0 fire 5s failover on a", "item 1 fire 5s failover on a"}, c.shown())
+	})
+}
+
 // Whoever runs a lost execution may be lost, too, until the limit is reached; then the next fire runs.
 func TestASecondAndThirdCrash(t *testing.T) {
 	t.Parallel()
