@@ -23,7 +23,7 @@ const (
 	// is.
 	NothingForgotten
 	// NoStall: every enabled item has a live owner soon after each change, and each of its fires is
-	// executed.
+	// executed, as soon as nothing keeps the item from it.
 	NoStall
 	// StoppedWork: code whose session is over has been told so before others begin, and its process
 	// takes part again.

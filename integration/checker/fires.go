@@ -52,10 +52,15 @@ func (j *judge) judgeScheduled(n int, s *settings, first time.Time, in span, obs
 		if !due.Before(in.until) {
 			return fire // the settings changed while it was delayed
 		}
-		if !j.courses.runnable[n].at(due) || slices.ContainsFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }) {
+		if !j.courses.runnable[n].at(due) {
 			continue
 		}
-		j.judgeMissed(missed{n, fire, due, s}, obstacles)
+		m := missed{n, fire, due, s}
+		if i := slices.IndexFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }); i >= 0 {
+			j.judgePrompt(m, j.byItem[n][i], obstacles)
+			continue
+		}
+		j.judgeMissed(m, obstacles)
 	}
 	return time.Time{}
 }
@@ -65,12 +70,20 @@ func (e *execution) standsFor(fire time.Time) bool {
 	return e.planned() && e.fire().Equal(fire) && e.outcome() != jobtree.NotStarted
 }
 
-// missed is a fire of an item that nobody ran.
+// missed is a fire of an item that nobody ran, or not on time.
 type missed struct {
 	item     int
 	fire     time.Time
 	due      time.Time // when it was to be run
 	settings *settings // in force at the time
+}
+
+// judgePrompt judges whether a fire was run as soon as nothing kept the item from it, be that on time or made up for.
+func (j *judge) judgePrompt(m missed, e *execution, obstacles spans) {
+	idle, is := j.idle(m, e.began, obstacles)
+	if is && (idle.Equal(m.due) || j.excuse(m, idle, j.courses.owner[m.item].at(idle)) == "") {
+		j.find(NoStall, idle, m.item, fmt.Sprintf("the fire of %s was run late, and nothing had kept the item from it", clock(m.fire)), e)
+	}
 }
 
 // judgeMissed judges whether a fire that was not run had to be: on time, or made up for as soon as nothing
@@ -86,11 +99,7 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	if next != nil {
 		until = next.began
 	}
-	idle, is := obstacles.room(m.due, until, j.rules.Settle+j.rules.Skew)
-	if is && m.settings.all() && j.newHere(m.item, idle) {
-		idle, is = obstacles.room(m.due, until, j.rules.Settle+j.rules.Skew+j.rules.Handover)
-	}
-	if is {
+	if idle, is := j.idle(m, until, obstacles); is {
 		if idle.Equal(m.due) {
 			j.find(NoStall, m.due, m.item, "nobody ran the fire of "+clock(m.fire))
 			return
@@ -106,6 +115,16 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	if j.excuse(m, next.began, next.instance()) == "" {
 		j.find(NoStall, next.began, m.item, fmt.Sprintf("the fire of %s was missed, and not made up before a later one", clock(m.fire)), next)
 	}
+}
+
+// idle returns the first moment, since a fire was due and before another one, from which on nothing kept the item from it for
+// as long as its owner may take.
+func (j *judge) idle(m missed, until time.Time, obstacles spans) (time.Time, bool) {
+	idle, is := obstacles.room(m.due, until, j.rules.Settle+j.rules.Skew)
+	if is && m.settings.all() && j.newHere(m.item, idle) {
+		return obstacles.room(m.due, until, j.rules.Settle+j.rules.Skew+j.rules.Handover)
+	}
+	return idle, is
 }
 
 // newHere tells whether an item belongs to another instance at a moment than the one that began it last.

@@ -173,6 +173,41 @@ func TestEachFireIsAccountedFor(t *testing.T) {
 	}
 }
 
+// A missed fire is made up as soon as nothing keeps the item from it, which for who is new to the item is a little later, and
+// whoever does not owe it may take its time.
+func TestAMissedFireIsMadeUpAtOnce(t *testing.T) {
+	t.Parallel()
+	came := func(at time.Duration) func(s *story) { return func(s *story) { joins(s, at) } }
+	half := minute + 30*second
+	newcomer := longRun{by: c3, meanwhile: func(s *story) {
+		joins(s, half)
+		moves(s, half, c3)
+	}}
+	for name, tt := range map[string]struct {
+		run   longRun
+		after time.Duration // the long run
+		late  bool
+	}{
+		"at once":                      {longRun{by: a}, second, false},
+		"later":                        {longRun{by: a}, 2 * second, true},
+		"by who is new to the item":    {newcomer, 2 * second, false},
+		"later by who is new to it":    {newcomer, 4 * second, true},
+		"by who had not known of it":   {longRun{by: c3, crashed: true, meanwhile: came(minute + 20*second)}, 20 * second, false},
+		"later by who had known of it": {longRun{by: c3, crashed: true, meanwhile: came(30 * second)}, 20 * second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely())
+			tt.run.begin(s)
+			s.at(2*minute + 30*second + tt.after)
+			for _, of := range []time.Duration{minute, 2 * minute} {
+				s.end(0, s.begin(0, tt.run.by, job.Misfire, fire.Add(of)), jobtree.Success)
+			}
+			require.Equal(t, tt.late, hasLapse(s.judge(), lapse{checker.NoStall, "the fire of 01:01:00.000000 was run late"}))
+		})
+	}
+}
+
 // A fire with a jitter is due when that is over: no sooner, and on time for as long as any other is.
 func TestAFireWithAJitterIsDueLater(t *testing.T) {
 	t.Parallel()
@@ -198,6 +233,9 @@ func TestAFireWithAJitterIsDueLater(t *testing.T) {
 				at := i + delay.Of(fire.Add(i))
 				if i == 0 {
 					at = tt.began
+				}
+				if i == 0 && at > first { // there is a reason for that
+					s.at(first).happen(checker.Paused, a).Until = fire.Add(at - second)
 				}
 				if i != 0 || tt.began > 0 {
 					s.end(0, s.at(at).begin(0, a, job.Scheduled, fire.Add(i)), jobtree.Success)

@@ -204,11 +204,13 @@ func TestOneExecution(t *testing.T) {
 		}, lapses(checker.OneExecution, "off schedule")},
 		{"late, and said so", func(s *story) {
 			s.other()
+			s.at(0).happen(checker.Paused, a).Until = fire.Add(9 * second)
 			s.at(10 * second)
 			s.end(0, s.begin(0, a, job.Misfire, fire), jobtree.Success)
 		}, nil},
 		{"confirmed late", func(s *story) {
 			s.other()
+			s.at(0).happen(checker.Paused, a).Until = fire.Add(4 * second)
 			s.at(4*second).happen(checker.Slow, a).Delay = second
 			r := s.at(4500*time.Millisecond).begin(0, a, job.Scheduled, fire)
 			r.Began, r.Context.Source = fire.Add(5100*time.Millisecond), job.Misfire
@@ -350,6 +352,15 @@ func TestNoStall(t *testing.T) {
 	t.Parallel()
 	judgeAll(t, []chapter{
 		{"nobody ran the fire", func(s *story) { s.other() }, lapses(checker.NoStall, "nobody ran the fire")},
+		{"somebody ran it late", func(s *story) {
+			s.other()
+			s.end(0, s.at(4*second).begin(0, a, job.Scheduled, fire), jobtree.Success)
+		}, lapses(checker.NoStall, "was run late")},
+		{"who ran it late stood still", func(s *story) {
+			s.other()
+			s.at(0).happen(checker.Paused, a).Until = fire.Add(3 * second)
+			s.end(0, s.at(4*second).begin(0, a, job.Scheduled, fire), jobtree.Success)
+		}, nil},
 		{"a disabled item", func(s *story) {
 			s.commit(put(tree.ItemDisabled(0), "", 0))
 			s.other()
