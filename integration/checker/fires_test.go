@@ -591,9 +591,9 @@ func TestWhoLeavesUnasked(t *testing.T) {
 		}, nil},
 		{"it was asked to stop", func(s *story) {
 			r := alone(s)
-			s.at(30*second).happen(checker.Stopped, a).Until = fire.Add(4 * minute)
+			s.at(30*second).happen(checker.Stopped, a).Until = fire.Add(minute)
 			s.handOver()
-			s.at(4*minute).end(1, r, jobtree.Success)
+			s.at(minute).end(1, r, jobtree.Success)
 			s.drop(ofA)
 		}, nil},
 	})

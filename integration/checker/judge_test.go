@@ -61,13 +61,13 @@ func runningOn(s *story) *checker.Run {
 	return s.at(0).begin(0, a, job.Scheduled, fire)
 }
 
-// leavesUnmarked has a hand take the mark of what runs on a, which stops long after.
+// leavesUnmarked has a hand take the mark of what runs on a, which stops long after, and takes as long for that as it may.
 func leavesUnmarked(s *story) *checker.Run {
 	r := runningOn(s)
 	path := tree.ItemRunning(0)
 	hand := s.at(second).happen(checker.Tampered, "")
 	hand.Path, hand.Revision = path, s.commit(gone(path))
-	s.at(31*second).happen(checker.Stopped, a).Until = fire.Add(2 * minute)
+	s.at(31*second).happen(checker.Stopped, a).Until = fire.Add(65 * second)
 	return r
 }
 
@@ -525,9 +525,35 @@ func TestGracefulStop(t *testing.T) {
 			s.at(second+200*time.Millisecond).happen(checker.Crashed, a)
 			s.at(6 * second).drop(3)
 		}, nil},
+		{"done too late", stopA(second, 36*second, jobtree.Success), lapses(checker.GracefulStop, "told to stop and has not")},
+		{"done too late, as it stood still", func(s *story) {
+			stopA(second, 36*second, jobtree.Success)(s)
+			s.at(2*second).happen(checker.Paused, a).Until = fire.Add(4 * second)
+		}, nil},
+		{"called while stopping", func(s *story) {
+			stopA(second, 9*second, jobtree.Success)(s)
+			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
+		}, lapses(checker.GracefulStop, "code was called after")},
+		{"called while stopping, by one that was cut off", func(s *story) {
+			stopA(second, 9*second, jobtree.Success)(s)
+			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
+			s.at(0).happen(checker.Cut, a).Until = fire.Add(2 * second)
+		}, nil},
+		{"called while stopping, in its turn, as nobody makes it up", func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.Misfire = job.MisfireSkip
+			s.at(-30 * second).configure(cfg)
+			stopA(second, 9*second, jobtree.Success)(s)
+			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
+		}, nil},
+		{"called while stopping, after a hook", func(s *story) {
+			stopA(second, 9*second, jobtree.Success)(s)
+			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
+			s.Hooks = []checker.Hook{{At: fire.Add(2 * second), Instance: b}}
+		}, nil},
 		{"begun while stopping", func(s *story) {
 			s.other()
-			s.at(-second).happen(checker.Stopped, a).Until = fire.Add(minute)
+			s.at(-second).happen(checker.Stopped, a).Until = fire.Add(30 * second)
 			s.at(0)
 			s.end(0, s.begin(0, a, job.Scheduled, fire), jobtree.Success)
 			s.commit(gone(tree.Instance(a)))
@@ -1078,7 +1104,7 @@ func TestOperations(t *testing.T) {
 			r := leavesUnmarked(s)
 			s.at(32*second).commit(put(tree.Instance(a), "SHUTDOWN", ofA), gone(tree.Leader()))
 			s.takeOver()
-			s.at(2*minute).end(0, r, jobtree.Success)
+			s.at(65*second).end(0, r, jobtree.Success)
 			s.drop(ofA)
 		}, nil},
 		{"stayed for longer than the run", func(s *story) {
@@ -1112,7 +1138,7 @@ func TestOperations(t *testing.T) {
 		{"stayed for a run, and handed nothing over", func(s *story) {
 			r := leavesUnmarked(s)
 			s.at(32 * second).commit(put(tree.Instance(a), "SHUTDOWN", ofA))
-			s.at(2*minute).end(0, r, jobtree.Success)
+			s.at(65*second).end(0, r, jobtree.Success)
 			s.drop(ofA)
 			s.takeOver()
 		}, []lapse{{checker.NoStall, "was told to leave and leads"}, {checker.NoStall, "which cannot run it"}}},

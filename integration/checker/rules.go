@@ -32,6 +32,8 @@ type Rules struct {
 	Goodput float64
 	// Grace is the stop timeout.
 	Grace time.Duration
+	// Farewell is what a stop may take beyond that, at most.
+	Farewell time.Duration
 }
 
 // DefaultRules returns the bounds that are promised, for sessions of five seconds and a stop timeout of half a
@@ -39,6 +41,7 @@ type Rules struct {
 func DefaultRules() Rules {
 	return Rules{
 		TTL: 5 * time.Second, Detect: 500 * time.Millisecond, Settle: time.Second, Handover: 2 * time.Second,
-		Late: 5 * time.Second, Clock: 30 * time.Second, Look: 10 * time.Second, Right: time.Minute, Reopen: 5 * time.Second, Goodput: 0.5, Grace: 30 * time.Second,
+		Late: 5 * time.Second, Clock: 30 * time.Second, Look: 10 * time.Second, Right: time.Minute, Reopen: 5 * time.Second, Goodput: 0.5,
+		Grace: 30 * time.Second, Farewell: 3 * time.Second,
 	}
 }

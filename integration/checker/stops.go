@@ -2,9 +2,11 @@ package checker
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 )
 
 // judgeStops judges every stop that nothing else disturbed.
@@ -23,6 +25,9 @@ func (j *judge) judgeStop(stop Incident) {
 		j.find(GracefulStop, limit, NoItem, stop.Instance+" was told to stop and is still registered", stop)
 	}
 	grace := stop.From.Add(j.rules.Grace)
+	if limit := grace.Add(j.rules.Farewell + j.rules.Settle); stop.until().After(limit) {
+		j.find(GracefulStop, limit, NoItem, stop.Instance+" was told to stop and has not", stop)
+	}
 	for _, executions := range j.byItem {
 		for _, e := range executions {
 			if e.instance() == stop.Instance && !e.began.Before(born) && !e.began.After(stop.until()) {
@@ -62,6 +67,8 @@ func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
 	}
 	if e.began.After(stop.From.Add(j.jitter())) && e.outcome() != jobtree.NotStarted {
 		j.find(GracefulStop, e.began, e.item, "an instance began an item after it was told to stop", stop, e)
+	} else if e.run != nil && e.run.Began.After(stop.From.Add(j.jitter())) && j.recalled(e) {
+		j.find(GracefulStop, e.run.Began, e.item, "code was called after its instance was told to stop", append(proofs(e), stop)...)
 	}
 	if !e.unmarked.IsZero() && !j.presence[e.instance()].covers(e.unmarked) {
 		return // a hand took the mark when nothing else was there any more to show that it ran
@@ -75,5 +82,20 @@ func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
 	early := e.run != nil && !e.run.Cancelled.IsZero() && e.run.Cancelled.Before(grace)
 	if early || e.outcome() == jobtree.Interrupted && e.closed.Before(grace) {
 		j.find(GracefulStop, stop.From, e.item, fmt.Sprintf("an execution was interrupted by a stop before %s", clock(grace)), append(proofs(e), stop)...)
+	}
+}
+
+// recalled tells whether an execution that has begun is given up for as long as its code waits if its instance leaves: somebody
+// else runs its fire then. One that nobody else would run keeps its turn, and so may any that waits for a hook.
+func (j *judge) recalled(e *execution) bool {
+	switch {
+	case len(j.Hooks) > 0:
+		return false
+	case e.planned():
+		return !slices.ContainsFunc(j.courses.settings.between(e.began, e.run.Began), func(s *settings) bool {
+			return s == nil || !s.usable || s.delay == 0 && s.Misfire == job.MisfireSkip
+		})
+	default:
+		return e.source() == job.Failover
 	}
 }
