@@ -14,7 +14,8 @@ type ailment struct {
 	guarantee Guarantee
 	item      int
 	text      string
-	instance  string // that may be so for as long as something runs there unmarked; empty = none may
+	instance  string    // that may be so for as long as something runs there unmarked; empty = none may
+	ends      time.Time // when the request that is not answered ends; zero = it is about none
 }
 
 // ailments are those that are there now, by when they began.
@@ -30,7 +31,7 @@ func (j *judge) examine(at time.Time) {
 	}
 	for _, i := range s.Instances {
 		if i.Shutdown && !j.hands.ghost(s, i) {
-			found[ailment{NoStall, NoItem, i.ID + " was told to leave and stays", i.ID}] = time.Time{}
+			found[ailment{NoStall, NoItem, i.ID + " was told to leave and stays", i.ID, time.Time{}}] = time.Time{}
 			if s.Leader.Instance == i.ID {
 				found[ailment{guarantee: NoStall, item: NoItem, text: i.ID + " was told to leave and leads"}] = time.Time{}
 			}
@@ -77,6 +78,12 @@ func (j *judge) judgeAilment(a ailment, until time.Time) {
 	excused := j.excused
 	if a.guarantee == NothingForgotten {
 		excused = slices.Concat(excused, j.lingering(a.item), j.patience()).merge()
+	}
+	if !a.ends.IsZero() {
+		if ends := a.ends.Add(-j.rules.Skew - j.jitter()); ends.Before(until) {
+			until = ends
+		}
+		excused = slices.Concat(excused, j.lingering(a.item), j.patience(), j.byWrongClocks(a.item)).merge()
 	}
 	if a.instance != "" {
 		excused = slices.Concat(excused, j.unmarked(a.instance)).merge()
@@ -155,6 +162,13 @@ func (j *judge) examineAssignment(found ailments, at time.Time) {
 	}
 	if s.Necessary != 0 {
 		found[ailment{guarantee: NoStall, item: NoItem, text: "a request for a resharding is not answered"}] = now
+	}
+	asked := s.Triggered()
+	for _, n := range s.Pending(at) {
+		if it := s.Item(n); !it.Running.Exists() && it.Record.Value.State != jobtree.ItemRunning && it.Record.Value.State != jobtree.ItemWaiting {
+			text := fmt.Sprintf("the item is asked for by request %d and does not run", asked.Revision)
+			found[ailment{guarantee: NoStall, item: n, text: text, ends: asked.Value.Until}] = now
+		}
 	}
 	total := s.Config.Value.ShardingTotalCount
 	if s.Total() != total {

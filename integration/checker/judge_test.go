@@ -601,6 +601,58 @@ func TestNoLeftovers(t *testing.T) {
 	})
 }
 
+// Who is asked by hand for an item runs it as soon as nothing keeps the item from it, or the request has ended.
+func TestRequestsByHand(t *testing.T) {
+	t.Parallel()
+	// asks has an operator ask for item 0 at a time, until another.
+	asks := func(s *story, at, until time.Duration) registry.Revision {
+		text, err := jobtree.EncodeTriggered(jobtree.Triggered{Items: []int{0}, Until: fire.Add(until)})
+		require.NoError(t, err)
+		return s.at(at).commit(put(tree.Triggered(), text, 0))
+	}
+	runs := func(s *story, at time.Duration, request registry.Revision) {
+		record, err := s.at(at).record(0).Begin(jobtree.Begin{Instance: a, Session: ofA, Source: job.Manual, Trigger: request, Time: s.now, Failover: true})
+		require.NoError(t, err)
+		s.end(0, s.write(0, record), jobtree.Success)
+	}
+	idle := lapses(checker.NoStall, "is asked for by request")
+	judgeAll(t, []chapter{
+		{"at once", func(s *story) {
+			s.round()
+			runs(s, minute+800*time.Millisecond, asks(s, minute, 2*minute))
+		}, nil},
+		{"later", func(s *story) {
+			s.round()
+			runs(s, minute+2*second, asks(s, minute, 2*minute))
+		}, idle},
+		{"never", func(s *story) {
+			s.round()
+			asks(s, minute, 2*minute)
+		}, idle},
+		{"never, as it has ended", func(s *story) {
+			s.round()
+			asks(s, minute, minute+second)
+		}, nil},
+		{"when what ran is over", func(s *story) {
+			r := runningOn(s)
+			request := asks(s, 30*second, 2*minute)
+			s.at(minute).end(0, r, jobtree.Success)
+			runs(s, minute+800*time.Millisecond, request)
+		}, nil},
+		{"when its process goes on", func(s *story) {
+			s.round()
+			request := asks(s, minute, 2*minute)
+			s.happen(checker.Paused, a).Until = fire.Add(minute + 3*second)
+			runs(s, minute+4*second, request)
+		}, nil},
+		{"asked again", func(s *story) {
+			s.round()
+			asks(s, minute, 2*minute)
+			runs(s, minute+1600*time.Millisecond, asks(s, minute+800*time.Millisecond, 2*minute))
+		}, nil},
+	})
+}
+
 func TestMembership(t *testing.T) {
 	t.Parallel()
 	request := func(s *story, instance string) registry.Revision {
