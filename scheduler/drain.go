@@ -70,7 +70,7 @@ func (s *Scheduler) drain(runners []*runner) error {
 			return nil
 		}
 	}
-	end := time.NewTimer(s.curfew.Moment(3 * stopping.LastWords))
+	end := time.NewTimer(s.curfew.Moment(3*stopping.LastWords - stopping.LastNews))
 	defer end.Stop()
 	waitDrained(runners, end.C, vanished)
 	return errors.Join(all...)

@@ -15,7 +15,8 @@ import (
 // Observer hears what the scheduler did. Each observer is called on a goroutine of its own, one call at a
 // time, in the order of what happened, a moment after it: nothing waits for an observer. One that cannot
 // keep up misses what comes while 65536 events wait for it, and one that hangs misses the rest; the log
-// counts that. Before Run returns, each hears what is left, if it takes no longer than two seconds.
+// counts that. Before Run returns, each hears what is left, if it takes no longer than two seconds, or than about half a
+// second where the registry, or code that hangs, has used up what a stop may take.
 type Observer interface {
 	// Observe receives one event. [Event] lists the events that there are. An observer ignores those that it
 	// does not care for.
@@ -96,10 +97,11 @@ func (o *observers) observe(e Event) {
 // closeObservers lets the observers hear what is left, for two last moments and not beyond the
 // bound of the stop.
 func (s *Scheduler) closeObservers() {
-	ctx, cancel := context.WithTimeout(context.Background(), min(2*stopping.LastWords, s.curfew.Moment(3*stopping.LastWords)))
+	bound := s.curfew.Moment(3*stopping.LastWords - notify.OneCall)
+	ctx, cancel := context.WithTimeout(context.Background(), min(2*stopping.LastWords, bound))
 	defer cancel()
+	s.observer.observe(EndEvent{}) // before one is waited for that hangs
 	for _, h := range s.observer.all {
-		h.Post(EndEvent{})
 		hang, untold := h.Close(ctx.Done())
 		givenUp := 0
 		if hang {

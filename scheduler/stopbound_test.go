@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,4 +151,64 @@ func TestAStopSaysWhatItWaitsFor(t *testing.T) {
 		a.stop(t)
 		require.Empty(t, log.line("stopping"))
 	})
+}
+
+// A registry that does not answer takes its time of a stop, and not that of the observers: each hears what is left.
+func TestObserversOfAStopWithoutTheRegistry(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		timeout time.Duration
+		stop    func(*scheduler.Scheduler, context.CancelFunc)
+	}{
+		"hurried":     {scheduler.DefaultStopTimeout, func(s *scheduler.Scheduler, _ context.CancelFunc) { s.StopNow() }},
+		"no timeout":  {0, func(_ *scheduler.Scheduler, cancel context.CancelFunc) { cancel() }},
+		"a short one": {300 * time.Millisecond, func(_ *scheduler.Scheduler, cancel context.CancelFunc) { cancel() }},
+	} {
+		for _, hangs := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, one hangs %t", name, hangs), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					forever := make(chan struct{})
+					defer close(forever)
+					var last scheduler.Event
+					reg := c.server.Open("test")
+					s, err := scheduler.New(reg, scheduler.WithStopTimeout(test.timeout), scheduler.WithObserver(scheduler.ObserverFunc(func(scheduler.Event) {
+						if hangs {
+							<-forever
+						}
+					})), scheduler.WithObserver(scheduler.ObserverFunc(func(e scheduler.Event) { last = e })),
+						scheduler.WithConnectionListener(func(context.Context, scheduler.ConnectionEvent) error {
+							if hangs {
+								<-forever
+							}
+							return nil
+						}))
+					require.NoError(t, err)
+					require.NoError(t, errOf(s.Add(t.Context(), jobOf(3), job.HandlerFunc(func(ctx context.Context, _ job.ShardingContext) error {
+						<-ctx.Done()
+						return context.Cause(ctx)
+					}))))
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					done := make(chan error, 1)
+					go func() { done <- s.Run(ctx) }()
+					sleepUntil(6 * time.Second)
+					reg.Cut()
+					sleepUntil(6100 * time.Millisecond)
+					began := time.Now()
+					test.stop(s, cancel)
+					err = <-done
+					require.LessOrEqual(t, time.Since(began), min(test.timeout, time.Second)+3*time.Second)
+					require.Equal(t, scheduler.EndEvent{}, last)
+					if hangs {
+						require.Equal(t, 2, strings.Count(err.Error(), "observer "), "that one was given up, and not called any more: %v", err)
+					} else {
+						require.NotContains(t, fmt.Sprint(err), "observer")
+					}
+					reg.Heal()
+					require.NoError(t, reg.Close(t.Context()))
+				})
+			})
+		}
+	}
 }

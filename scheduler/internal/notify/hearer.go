@@ -16,6 +16,8 @@ const (
 	observerPatience = 10 * time.Second
 	// contextPatience is how long an item waits for the context that an observer makes for it.
 	contextPatience = time.Second
+	// OneCall is how long each call of an observer may take at least before it is given up.
+	OneCall = 100 * time.Millisecond
 )
 
 const (
@@ -128,8 +130,8 @@ func (h *Hearer[E]) Busy() bool {
 	return h.hangs(contextPatience)
 }
 
-// Close takes no more calls, and waits for those that it has until enough. hang tells that one has not
-// returned, untold how many were not made.
+// Close takes no more calls, and waits for those that it has until enough, and for one that is under way then until it has
+// had the time of one call. hang tells that it has not returned, untold how many were not made.
 func (h *Hearer[E]) Close(enough <-chan struct{}) (hang bool, untold int) {
 	h.mu.Lock()
 	if !h.closed {
@@ -145,10 +147,20 @@ func (h *Hearer[E]) Close(enough <-chan struct{}) (hang bool, untold int) {
 	case <-enough:
 	}
 	h.mu.Lock()
-	defer h.mu.Unlock()
-	untold = len(h.queue)
-	h.queue = nil
-	return h.working, untold
+	untold, h.queue = len(h.queue), nil
+	left := OneCall
+	if !h.since.IsZero() { // else its goroutine has not come to the first
+		left -= time.Since(h.since)
+	}
+	h.mu.Unlock()
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-h.quiet:
+		return false, untold
+	case <-timer.C:
+		return true, untold
+	}
 }
 
 // Context returns what the observer makes of a context, once it has heard all that happened before. It is for a

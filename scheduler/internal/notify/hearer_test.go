@@ -3,6 +3,7 @@ package notify
 import (
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,4 +66,40 @@ type listing struct {
 func (l *listing) Observe(event string) {
 	<-l.forever
 	l.heard = append(l.heard, event)
+}
+
+// A call is given up only if it had time to return, however late the observer is waited for.
+func TestAnObserverIsGivenUpOnlyForWhatItDoes(t *testing.T) {
+	t.Parallel()
+	enough := make(chan struct{})
+	close(enough)
+	for name, test := range map[string]struct {
+		takes  time.Duration // each call
+		hang   bool
+		untold int
+		heard  int64
+	}{
+		"at once":     {0, false, 0, 2},
+		"in time":     {OneCall - 1, false, 1, 1},
+		"not in time": {OneCall + 1, true, 1, 0},
+		"not by any":  {time.Hour, true, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var heard atomic.Int64
+				h := NewHearer("counts", func(string) { time.Sleep(test.takes); heard.Add(1) }, func(slog.Level, string, error) {})
+				h.Post("one")
+				h.Post("two")
+				synctest.Wait() // it has heard all, or is in its first call
+				began := time.Now()
+				hang, untold := h.Close(enough)
+				require.Equal(t, test.hang, hang)
+				require.Equal(t, test.untold, untold)
+				require.Equal(t, test.heard, heard.Load())
+				require.LessOrEqual(t, time.Since(began), OneCall)
+				time.Sleep(2 * time.Hour)
+			})
+		})
+	}
 }

@@ -30,11 +30,11 @@ func (n *Notices) Begin(ctx context.Context, listeners *Listeners, start func(fu
 }
 
 // Close gives the calls a last moment, and another one after their contexts have ended, both within the
-// bound of the stop. release frees what that takes.
+// bound of the stop, with what observers need of it left. release frees what that takes.
 func (n *Notices) Close() (release func()) {
 	c := n.listeners.Curfew
 	ends := time.AfterFunc(min(stopping.LastWords, c.Moment(2*stopping.LastWords)), func() { n.end(stopping.ErrStopped) })
-	lasts := time.AfterFunc(min(2*stopping.LastWords, c.Moment(3*stopping.LastWords)), func() { n.endLast(stopping.ErrStopped) })
+	lasts := time.AfterFunc(min(2*stopping.LastWords, c.Moment(3*stopping.LastWords-stopping.LastNews)), func() { n.endLast(stopping.ErrStopped) })
 	return func() {
 		ends.Stop()
 		lasts.Stop()

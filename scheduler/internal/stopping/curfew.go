@@ -15,6 +15,9 @@ import (
 // handlers and a registry that does not answer, and to record what was given up.
 const LastWords = time.Second
 
+// LastNews is how much of the last moment is kept for observers, whoever used up the rest.
+const LastNews = LastWords / 2
+
 // ErrStopped is the cause with which the contexts end that a stop ends.
 var ErrStopped = errors.New("scheduler stopped")
 
