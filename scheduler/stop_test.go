@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -130,6 +131,40 @@ func TestCodeThatDoesNotReturnIsGivenUp(t *testing.T) {
 		require.Equal(t, jobtree.Interrupted, s.Item(0).Record.Value.Current.Outcome)
 		time.Sleep(time.Hour)
 	})
+}
+
+// What waits for its turn while the registry is out of reach has no code that could have returned.
+func TestWhatWaitsForItsTurnIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	for _, byHand := range []bool{false, true} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			reg := c.server.Open("test")
+			var log lines
+			s, err := scheduler.New(reg, scheduler.WithStopTimeout(time.Second), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+			require.NoError(t, err)
+			cfg := jobOf(2)
+			cfg.MaxConcurrentItems, cfg.Failover = 1, true
+			j, err := s.Add(t.Context(), cfg, c.record("a", untilDone))
+			require.NoError(t, err)
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.Run(ctx) }()
+			if byHand {
+				sleepUntil(time.Second)
+				require.NoError(t, errOf(j.Trigger(t.Context())))
+				sleepUntil(2 * time.Second)
+			} else {
+				sleepUntil(6 * time.Second)
+			}
+			reg.Cut()
+			cancel()
+			require.NoError(t, <-done)
+			require.Zero(t, log.count("did not return"))
+			require.Len(t, c.take(), 1, "one of two had its turn")
+			reg.Heal()
+			require.NoError(t, reg.Close(t.Context()))
+		})
+	}
 }
 
 // A stop while the registry is out of reach ends when the session does.

@@ -130,13 +130,17 @@ func (x *Executions) Pause() { x.yields.noted.AddAll() }
 func (x *Executions) Listening() bool { return x.listening > 0 }
 
 // Abandon gives up what has not returned, as interrupted, though its code may go on, and returns which items that
-// were. Ends that wait for a session are given up.
+// were. What has not started ends without having run. Ends that wait for a session are given up.
 func (x *Executions) Abandon(why error) (items []int) {
 	x.abandoned = true
+	x.executor.waiting = nil
 	for e := range x.rounds.All() {
-		if !e.returned {
+		switch {
+		case e.InCode():
 			items = append(items, e.Item)
 			x.Returned(e, x.ports.Now(), why)
+		case !e.returned:
+			x.giveUp(e)
 		}
 	}
 	return items
