@@ -164,7 +164,7 @@ func (l *look) noteOperated(nodes []registry.Change) {
 	l.operated.Revision = nodes[i].New.Revision
 	l.operated.Value, l.operated.Err = jobtree.DecodeOperated(nodes[i].New)
 	l.removing = l.operated.Value.Removing != ""
-	if m := l.operated.Value.Moving; m != nil {
+	if m, runs := l.operated.Value.Moving, l.st.Config.Err == nil && !l.st.Config.Value.Disabled; m != nil && !runs {
 		l.moving = fmt.Sprintf("the move %s has stopped it at %s on its way to the registry %q", m.Move, m.Since.UTC().Format(time.RFC3339), m.To)
 	}
 	for i := range l.operated.Value.Operations {

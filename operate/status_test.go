@@ -323,6 +323,12 @@ func TestStatusOfAJob(t *testing.T) {
 			reasons{operate.Moving, operate.DisabledJob},
 			"DISABLED",
 		},
+		"enabled since a move stopped it": {
+			func(_ testing.TB, t tree) {
+				t.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{Moving: &jobtree.Moving{To: "b", Move: "M1", Since: noon}}))
+			},
+			operate.OK, nil, "OK",
+		},
 		"held by migrate": {
 			func(tb testing.TB, t tree) {
 				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Disabled = true }))

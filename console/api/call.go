@@ -101,15 +101,20 @@ func (c *call) conceal(p *wire.Problem, err error, attrs ...any) {
 }
 
 // inTurn does what was asked for. If that may be long, it waits until few others are: what was shown of thousands of jobs takes
-// many times its bytes in memory.
+// many times its bytes in memory. Who has waited has its time from then on.
 func (c *call) inTurn(limit int64, do func() error) error {
 	if limit > maxBody && (c.r.ContentLength < 0 || c.r.ContentLength > maxBody) {
 		select {
 		case c.large <- struct{}{}:
 			defer func() { <-c.large }()
+		case <-time.After(maxTime):
+			return fault(http.StatusServiceUnavailable, wire.CauseUnavailable, "%d long requests are under way, and nothing was done for this one: send it again", cap(c.large))
 		case <-c.ctx.Done():
 			return context.Cause(c.ctx)
 		}
+		ctx, cancel := context.WithTimeout(c.r.Context(), maxTime+wire.MaxWait)
+		defer cancel()
+		c.ctx = ctx
 	}
 	return do()
 }

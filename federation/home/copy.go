@@ -181,12 +181,14 @@ func carried(kind jobtree.Kind) bool {
 
 // request carries over what items still have to run by hand.
 func (m *mover) request(o *original, now time.Time) error {
-	items, before := o.state.Pending(now), o.state.Triggered()
+	open := *o.state // as it was before it was closed: which items run for a request is a matter of the configuration
+	open.Config.Value, open.Config.Err = o.cfg, nil
+	items, before := open.Pending(now), o.state.Triggered()
 	if len(items) == 0 || before.Err != nil || o.cfg.Unmonitored {
 		return nil
 	}
 	asked := before.Value
-	asked.Items = items
+	asked.Items, asked.Total = items, o.cfg.ShardingTotalCount // in the new home, records may be younger than the request
 	text, err := jobtree.EncodeTriggered(asked)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func asked(s *jobtree.State, key jobtree.RoundKey, it jobtree.Item) bool {
 	case !key.Manual() || t.Revision < key.Trigger: // asked by the values of instances
 		return true
 	case t.Revision == key.Trigger:
-		return t.Value.Asks(it.Number) && s.Reachable(it.Number, key.Trigger)
+		return t.Value.Asks(it.Number) && (it.Record.Value.Trigger >= key.Trigger || s.Reachable(it.Number, key.Trigger))
 	default: // another request has taken its place
 		return it.Record.Value.Trigger >= key.Trigger
 	}

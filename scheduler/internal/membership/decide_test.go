@@ -186,15 +186,16 @@ func TestAMemberLeavesWithWhatAFormerSessionHolds(t *testing.T) {
 		tree []registry.Node
 		want []registry.Write
 	}{
-		"nothing":                       {nil, nil},
-		"instance and leader":           {[]registry.Node{instance("me", mySession), leader("me", mySession), item}, []registry.Write{mine, ask, left, lead}},
-		"both under a former session":   {[]registry.Node{instance("me", formerSession), leader("me", formerSession), item}, []registry.Write{mine, ask, left, lead}},
-		"the instance, others lead":     {[]registry.Node{instance("me", formerSession), leader("other", foreignSession), item}, []registry.Write{mine, ask, left}},
-		"the leader under a former one": {[]registry.Node{instance("me", mySession), leader("me", formerSession), item}, []registry.Write{mine, ask, left, lead}},
-		"who owns nothing":              {[]registry.Node{instance("me", mySession)}, []registry.Write{mine, ask}},
-		"the leader alone":              {[]registry.Node{leader("me", formerSession)}, []registry.Write{lead}},
-		"another process of the id":     {[]registry.Node{instance("me", foreignSession), leader("me", foreignSession)}, nil},
-		"one that shared the session":   {[]registry.Node{instance("other", formerSession), leader("other", formerSession)}, nil},
+		"nothing":                        {nil, nil},
+		"instance and leader":            {[]registry.Node{instance("me", mySession), leader("me", mySession), item}, []registry.Write{mine, ask, left, lead}},
+		"both under a former session":    {[]registry.Node{instance("me", formerSession), leader("me", formerSession), item}, []registry.Write{mine, ask, left, lead}},
+		"the instance, others lead":      {[]registry.Node{instance("me", formerSession), leader("other", foreignSession), item}, []registry.Write{mine, ask, left}},
+		"the leader under a former one":  {[]registry.Node{instance("me", mySession), leader("me", formerSession), item}, []registry.Write{mine, ask, left, lead}},
+		"of a led job, who owns nothing": {[]registry.Node{instance("me", mySession), leader("other", foreignSession)}, []registry.Write{mine, ask, left}},
+		"who owns nothing":               {[]registry.Node{instance("me", mySession)}, []registry.Write{mine, ask}},
+		"the leader alone":               {[]registry.Node{leader("me", formerSession)}, []registry.Write{lead}},
+		"another process of the id":      {[]registry.Node{instance("me", foreignSession), leader("me", foreignSession)}, nil},
+		"one that shared the session":    {[]registry.Node{instance("other", formerSession), leader("other", formerSession)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -207,6 +208,9 @@ func TestAMemberLeavesWithWhatAFormerSessionHolds(t *testing.T) {
 			}
 			txn := batch[0].Txn
 			require.Equal(t, test.want, txn.Then)
+			given := slices.Contains(txn.If, registry.Unchanged(tree.Epoch(), 0))
+			told := slices.Contains(txn.Then, left) || !slices.Contains(txn.Then, mine)
+			require.NotEqual(t, told, given, "who does not say that it left compares that nobody has given it items")
 			for _, w := range txn.Then {
 				guarded := slices.ContainsFunc(txn.If, func(c registry.Condition) bool { return c.Path == w.Path })
 				require.Equal(t, w.Kind == registry.WriteDelete, guarded, "%s is deleted as it was seen", w.Path)

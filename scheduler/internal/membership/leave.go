@@ -36,17 +36,22 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 
 // leaves adds to a transaction that deletes this instance what tells others that it leaves by its own will: that matters
 // for what it owns. A leader takes the mark away, and of a job that nobody leads there is none for each instance that came and
-// went.
+// went; who leaves it without one compares that nobody has given it items meanwhile.
 func leaves(v room.View, txn *registry.Txn) {
 	v.AskForResharding(txn)
-	if v.Config.Failover && v.Config.FailoverScope == job.FailoverAssigned && mayOwn(v) {
-		txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
+	if !v.Config.Failover || v.Config.FailoverScope != job.FailoverAssigned {
+		return
 	}
+	if mayOwn(v) {
+		txn.Then = append(txn.Then, registry.Put(v.Tree.FailoverLeft(v.Instance), ""))
+		return
+	}
+	txn.If = append(txn.If, registry.Unchanged(v.Tree.Epoch(), v.State.Epoch.Revision))
 }
 
-// mayOwn tells whether this instance owns an item, as far as it knows.
+// mayOwn tells whether this instance owns an item, or may have been given one.
 func mayOwn(v room.View) bool {
-	if v.Blind || v.State.Outdated() { // it may have been given some since
+	if v.Blind || v.State.Leader.Created != 0 || v.State.Outdated() {
 		return true
 	}
 	for item := range v.State.Total() {
