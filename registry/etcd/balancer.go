@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -12,7 +13,6 @@ import (
 	"google.golang.org/grpc/balancer"
 	"google.golang.org/grpc/balancer/base"
 	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
@@ -31,36 +31,17 @@ func (k *members) balance() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithDisableServiceConfig(), // with which etcd's client asks for another balancer
 		grpc.WithDefaultServiceConfig(fmt.Sprintf(`{"loadBalancingConfig": [{%q: {}}]}`, balancerName)),
-		grpc.WithChainUnaryInterceptor(k.call),
+		grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				return invoke(context.WithValue(ctx, membersKey{}, k), method, req, reply, conn, opts...)
+			},
+		),
 		grpc.WithChainStreamInterceptor(
 			func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
 				return stream(context.WithValue(ctx, membersKey{}, k), desc, conn, method, opts...)
 			},
 		),
 	}
-}
-
-// call is the interceptor of calls that are no streams. One that something answers which is no etcd was not done there, and goes to
-// the others.
-func (k *members) call(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-	ctx = context.WithValue(ctx, membersKey{}, k)
-	try := func() error {
-		var on peer.Peer
-		err := invoke(ctx, method, req, reply, conn, append(opts, grpc.Peer(&on))...)
-		if status.Code(err) == codes.Unimplemented {
-			return status.Errorf(codes.Unimplemented, "%v: %s", on.Addr, status.Convert(err).Message())
-		}
-		return err
-	}
-	err := try()
-	for others := k.count() - 1; others > 0 && status.Code(err) == codes.Unimplemented && ctx.Value(onlyKey{}) == nil; others-- {
-		next := try()
-		if ctx.Err() != nil { // the others are not connected
-			break
-		}
-		err = next
-	}
-	return err
 }
 
 // What the context of a call says to the balancer: what is known of the members; to which one a question goes; where to say to
@@ -143,9 +124,6 @@ func (p *picker) Pick(call balancer.PickInfo) (balancer.PickResult, error) {
 		return balancer.PickResult{SubConn: to.conn, Done: k.judge(only, true)}, nil
 	}
 	to, m := p.choose(k)
-	if m == nil {
-		return balancer.PickResult{}, balancer.ErrNoSubConnAvailable // others may come
-	}
 	result := balancer.PickResult{SubConn: to.conn}
 	if strings.HasPrefix(call.FullMethodName, judgedMethods) {
 		result.Done = k.judge(m, false)
@@ -158,23 +136,16 @@ func (p *picker) Pick(call balancer.PickInfo) (balancer.PickResult, error) {
 // turn returns the next member.
 func (p *picker) turn() connected { return p.ready[int(p.next.Add(1)%uint32(len(p.ready)))] }
 
-// choose returns the next member that is not silent, or the next one if all are. There may be none.
+// choose returns the next member that is not silent, or the next one if all are.
 func (p *picker) choose(k *members) (connected, *member) {
-	if to, m := p.nextBut(k.passesOver, k); m != nil {
-		return to, m
-	}
-	return p.nextBut(k.isForeign, k)
-}
-
-// nextBut returns the next member that is not like that.
-func (p *picker) nextBut(like func(*member) bool, k *members) (connected, *member) {
-	for range p.ready {
-		to := p.turn()
-		if m := k.at(to.address); !like(m) {
-			return to, m
+	among := p.ready
+	if silent := func(c connected) bool { return k.passesOver(k.at(c.address)) }; slices.ContainsFunc(p.ready, silent) {
+		if others := slices.DeleteFunc(slices.Clone(p.ready), silent); len(others) > 0 {
+			among = others
 		}
 	}
-	return connected{}, nil
+	to := among[int(p.next.Add(1)%uint32(len(among)))] // one turn a call: two at a time do not take those of each other
+	return to, k.at(to.address)
 }
 
 // with returns the connection to a member; none if there is none.
@@ -194,8 +165,6 @@ func (k *members) judge(m *member, question bool) func(balancer.DoneInfo) {
 	return func(call balancer.DoneInfo) {
 		late := k.now()-sent >= int64(k.patience)
 		switch {
-		case status.Code(call.Err) == codes.Unimplemented:
-			k.notEtcd(m, call.Err)
 		case call.BytesReceived && !unanswered(call.Err):
 			if !question || !late {
 				k.heard(m)

@@ -2,7 +2,6 @@ package etcd
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,18 +19,15 @@ const (
 )
 
 // members is what a handle knows of the members of its cluster: which of them are silent, because they stand still or are
-// parted from the others, and which endpoints are no members, but a proxy, say, that knows no etcd. These are passed over: each try
-// would take all the time that it has with the ones, and come to nothing with the others.
+// parted from the others. These are passed over, as each try there would take all the time that it has.
 //
 // Whatever is asked may be asked of any member: this knowledge costs time if it is wrong, and nothing else. If all are
-// silent, none is passed over. What is no member is as good as not connected. It is safe for concurrent use, and takes no lock
-// where members answer.
+// silent, none is passed over. It is safe for concurrent use, and takes no lock where members answer.
 type members struct {
 	count     func() int    // how many there are
 	patience  time.Duration // a member that takes no longer for an answer is not silent
 	epoch     time.Time     // what moments are counted from
 	byAddress sync.Map      // of *member
-	log       *slog.Logger
 
 	mu     sync.Mutex
 	ask    func(ctx context.Context, m *member) // asks one member something; nil: nobody can ask one of them
@@ -45,12 +41,11 @@ type member struct {
 	address  string
 	answered atomic.Int64 // the last answer that only a member gives that is in touch with the majority; 0 = none
 	silent   atomic.Int64 // when it was last found silent; 0 = it has answered since
-	foreign  atomic.Int64 // when it was last found to be no member of an etcd; 0 = it has answered as one since
 	asked    atomic.Bool  // somebody asks it until it answers
 }
 
 func newMembers(count func() int, config Config) *members {
-	return &members{count: count, patience: config.RequestTimeout / 2, epoch: time.Now(), log: config.Logger}
+	return &members{count: count, patience: config.RequestTimeout / 2, epoch: time.Now()}
 }
 
 // now is the present moment. It is never 0.
@@ -67,13 +62,9 @@ func (k *members) at(address string) *member {
 
 // passesOver tells whether a member should not be asked while another one is there.
 func (k *members) passesOver(m *member) bool {
-	return k.lately(m.silent.Load()) || k.isForeign(m)
+	since := m.silent.Load()
+	return since != 0 && k.now()-since < int64(passedOverFor)
 }
-
-// isForeign tells whether it is no member.
-func (k *members) isForeign(m *member) bool { return k.lately(m.foreign.Load()) }
-
-func (k *members) lately(found int64) bool { return found != 0 && k.now()-found < int64(passedOverFor) }
 
 // anyAnswers tells whether there is a member that is not silent as far as is known.
 func (k *members) anyAnswers() (some bool) {
@@ -90,9 +81,6 @@ func (k *members) heard(m *member) {
 	if m.silent.Load() != 0 {
 		m.silent.Store(0)
 	}
-	if m.foreign.Load() != 0 {
-		m.foreign.Store(0)
-	}
 }
 
 // unanswered takes in that a member has not answered what it was sent at a moment. If it has answered something else since, it
@@ -102,21 +90,6 @@ func (k *members) unanswered(m *member, sent int64) {
 		return
 	}
 	m.silent.Store(k.now())
-	k.goOnAsking(m)
-}
-
-// notEtcd takes in that something answers that it knows nothing of what every member knows.
-func (k *members) notEtcd(m *member, err error) {
-	if k.count() <= 1 {
-		return
-	}
-	if m.foreign.Swap(k.now()) == 0 {
-		k.log.Warn("an endpoint is no etcd and is passed over", slog.String("endpoint", m.address), slog.Any("error", err))
-	}
-	k.goOnAsking(m)
-}
-
-func (k *members) goOnAsking(m *member) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.ask != nil && !k.closed && m.asked.CompareAndSwap(false, true) {

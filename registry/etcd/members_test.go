@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
-	"net/http"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +12,6 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/peer"
 
-	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
@@ -124,58 +121,4 @@ func TestWatchesLeaveASilentMember(t *testing.T) {
 		require.Less(t, a.Value.Duration(), 5*time.Second)
 		return true
 	})
-}
-
-// notFound starts what speaks the protocol and knows nothing of etcd, as a proxy without a rule does.
-func notFound(t *testing.T) (endpoint string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	proxy := &http.Server{Handler: http.NotFoundHandler(), Protocols: new(http.Protocols)}
-	proxy.Protocols.SetUnencryptedHTTP2(true)
-	served := make(chan error, 1)
-	go func() { served <- proxy.Serve(listener) }()
-	t.Cleanup(func() {
-		require.NoError(t, proxy.Close())
-		require.ErrorIs(t, <-served, http.ErrServerClosed)
-	})
-	return listener.Addr().String()
-}
-
-// An endpoint that is no etcd is in nobody's way, also if it is the first to answer. The log names it.
-func TestAnEndpointThatIsNoEtcd(t *testing.T) {
-	t.Parallel()
-	server := startServer(t)
-	enableAuth(t, adminOf(t, server))
-	member, other := newProxy(t, server.Endpoints()[0]), notFound(t)
-	member.Delay(50 * time.Millisecond)
-	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
-	r := open(t, []string{other, member.endpoint()}, func(c *etcd.Config) {
-		c.Namespace, c.Username, c.Password, c.Logger = "ours", "me", "secret", slog.New(log)
-	})
-	for i := range 20 {
-		put(t, r, fmt.Sprintf("/node/%d", i), "")
-	}
-	s := session(t, r)
-	_, err := r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned("/mine", "", s)}})
-	require.NoError(t, err)
-	waitValue(t, view(t, r, "/"), "/mine", "")
-	require.Len(t, log.records, 1)
-	line := <-log.records
-	require.Equal(t, "an endpoint is no etcd and is passed over", line.Message)
-	line.Attrs(func(a slog.Attr) bool {
-		require.Equal(t, slog.String("endpoint", other), a)
-		return false
-	})
-}
-
-func TestOpenIfNoEndpointIsEtcd(t *testing.T) {
-	t.Parallel()
-	one, other := notFound(t), notFound(t)
-	for _, endpoints := range [][]string{{one}, {one, other}} {
-		err := refuseToOpen(t, etcd.Config{Endpoints: endpoints, DialTimeout: time.Second})
-		require.ErrorIs(t, err, registry.ErrUnsupported)
-		require.ErrorContains(t, err, "404")
-		require.Regexp(t, "("+one+"|"+other+"): ", err.Error())
-	}
 }

@@ -122,7 +122,7 @@ func connectOnce(ctx context.Context, config Config, known *members) (*clientv3.
 	if err != nil {
 		return nil, serverState{}, err
 	}
-	server, err := checkServer(ctx, client, newNamespace(config.Namespace))
+	server, err := checkServer(ctx, client, config)
 	if err != nil {
 		return nil, serverState{}, errors.Join(rpctypes.Error(err), ignoreCanceled(client.Close()))
 	}
@@ -146,11 +146,8 @@ func checkReachable(ctx context.Context, config Config, known *members) error {
 
 // checkServer shows that the client may read the namespace, and that the server is not too old. It does
 // without the client's own methods, which would hide why connections fail.
-func checkServer(ctx context.Context, client *clientv3.Client, ns namespace) (serverState, error) {
-	start, end := ns.below(registry.Root)
-	some, err := pb.NewKVClient(client.ActiveConnection()).Range(ctx, &pb.RangeRequest{
-		Key: []byte(start), RangeEnd: []byte(end), Limit: 1, KeysOnly: true,
-	})
+func checkServer(ctx context.Context, client *clientv3.Client, config Config) (serverState, error) {
+	some, err := firstRead(ctx, client, config)
 	if err != nil {
 		return serverState{}, err
 	}
@@ -164,6 +161,22 @@ func checkServer(ctx context.Context, client *clientv3.Client, ns namespace) (se
 	}
 	server.version = status.Version
 	return server, checkVersion(status.Version)
+}
+
+// firstRead reads from the namespace. A member that leaves that without an answer is passed over in the next try.
+func firstRead(ctx context.Context, client *clientv3.Client, config Config) (some *pb.RangeResponse, err error) {
+	start, end := newNamespace(config.Namespace).below(registry.Root)
+	for range config.Endpoints {
+		try, cancel := context.WithTimeout(ctx, config.RequestTimeout)
+		some, err = pb.NewKVClient(client.ActiveConnection()).Range(try, &pb.RangeRequest{
+			Key: []byte(start), RangeEnd: []byte(end), Limit: 1, KeysOnly: true,
+		})
+		cancel()
+		if err == nil || !tookTooLong(err) {
+			return some, err
+		}
+	}
+	return some, err
 }
 
 func newClient(ctx context.Context, config Config, known *members) (*clientv3.Client, error) {
