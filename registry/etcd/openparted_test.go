@@ -12,8 +12,15 @@ import (
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
-// parted is a member that takes requests and answers none.
-type parted struct{ pb.UnimplementedKVServer }
+// parted is a member that answers nothing for which it needs the others.
+type parted struct {
+	pb.UnimplementedKVServer
+	pb.UnimplementedMaintenanceServer
+}
+
+func (parted) Status(context.Context, *pb.StatusRequest) (*pb.StatusResponse, error) {
+	return &pb.StatusResponse{Version: "3.6.5"}, nil
+}
 
 func (parted) Range(ctx context.Context, _ *pb.RangeRequest) (*pb.RangeResponse, error) {
 	<-ctx.Done()
@@ -26,6 +33,7 @@ func servePartedMember(t *testing.T) string {
 	require.NoError(t, err)
 	server := grpc.NewServer()
 	pb.RegisterKVServer(server, parted{})
+	pb.RegisterMaintenanceServer(server, parted{})
 	go func() { _ = server.Serve(listener) }()
 	t.Cleanup(server.Stop)
 	return "http://" + listener.Addr().String()
