@@ -163,20 +163,28 @@ func checkServer(ctx context.Context, client *clientv3.Client, config Config) (s
 	return server, checkVersion(status.Version)
 }
 
-// firstRead reads from the namespace. A member that leaves that without an answer is passed over in the next try.
-func firstRead(ctx context.Context, client *clientv3.Client, config Config) (some *pb.RangeResponse, err error) {
+// firstRead reads from the namespace. A member that leaves that without an answer is passed over in the next try. The last one has
+// all the time that is left, as the store may be slow.
+func firstRead(ctx context.Context, client *clientv3.Client, config Config) (*pb.RangeResponse, error) {
 	start, end := newNamespace(config.Namespace).below(registry.Root)
-	for range config.Endpoints {
-		try, cancel := context.WithTimeout(ctx, config.RequestTimeout)
-		some, err = pb.NewKVClient(client.ActiveConnection()).Range(try, &pb.RangeRequest{
+	read := func(ctx context.Context) (*pb.RangeResponse, error) {
+		return pb.NewKVClient(client.ActiveConnection()).Range(ctx, &pb.RangeRequest{
 			Key: []byte(start), RangeEnd: []byte(end), Limit: 1, KeysOnly: true,
 		})
+	}
+	tries := len(config.Endpoints)
+	if tries == 1 { // there is no other member
+		tries = 0
+	}
+	for range tries {
+		try, cancel := context.WithTimeout(ctx, config.RequestTimeout)
+		some, err := read(try)
 		cancel()
 		if err == nil || !tookTooLong(err) {
 			return some, err
 		}
 	}
-	return some, err
+	return read(ctx)
 }
 
 func newClient(ctx context.Context, config Config, known *members) (*clientv3.Client, error) {
