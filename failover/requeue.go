@@ -10,8 +10,8 @@ import (
 
 // Crashed tells whether an item was assigned to an instance that crashed, was not running, and is to
 // be run again all the same, because the job's failover is of scope "assigned". It is true until the
-// item has a new owner, so ask before resharding, or was run again by another than its owner: who resharded late, or died
-// before that, may leave it without a new one for long.
+// item has a new owner, so ask before resharding, or was run again by another since it was assigned to its owner: who resharded
+// late, or died before that, may leave it without a new one for long.
 func Crashed(s *jobtree.State, item int) bool {
 	cfg := s.Config.Value
 	if !cfg.Failover || cfg.FailoverScope != job.FailoverAssigned {
@@ -24,7 +24,8 @@ func Crashed(s *jobtree.State, item int) bool {
 	if owner == "" || s.Instance(owner).Created != 0 || slices.Contains(s.Left, owner) {
 		return false
 	}
-	if last := it.Record.Value.Current; last != nil && last.Source == job.Failover && last.Instance != owner {
+	if last := it.Record.Value.Current; last != nil && last.Source == job.Failover && last.Instance != owner &&
+		registry.Revision(last.Token) > it.AssignedAt(s.Epoch.Value.ID()) {
 		return false
 	}
 	_, err := it.Record.Value.Requeue()

@@ -98,9 +98,10 @@ func (j *judge) judgeAilment(a ailment, until time.Time) {
 // code returns, or the process dies.
 func (j *judge) lingering(n int) spans {
 	var all spans
-	for _, r := range j.Runs {
-		if r.Context.Item == n && !r.Cancelled.IsZero() && !r.Ended.IsZero() {
-			all = append(all, span{r.Cancelled, r.Ended.Add(j.rules.Settle)})
+	for i := range j.Runs {
+		r := &j.Runs[i]
+		if told := r.told(); r.Context.Item == n && !told.IsZero() && !r.Ended.IsZero() {
+			all = append(all, span{told, r.Ended.Add(j.rules.Settle)})
 		}
 	}
 	return all

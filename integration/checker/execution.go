@@ -24,6 +24,7 @@ type execution struct {
 	after    jobtree.Record // as its end wrote it
 	run      *Run           // the call of user code; nil = there was none
 	life     int            // how often the job had been removed before
+	requeued bool           // it runs again what had come to its end, as its owner crashed
 	tampered bool           // a careless hand took its mark or its record
 	unmarked time.Time      // when a careless hand took its mark; zero = none did
 	orphaned time.Time      // when its instance was gone after a careless hand had taken its mark; zero = never

@@ -42,7 +42,7 @@ func (j *judge) judgeOnce(executions []*execution) {
 			begun[e.fire()] = e
 		}
 		if outcome := e.outcome(); !e.fire().IsZero() && (outcome == jobtree.Success || outcome == jobtree.Failure) {
-			if first := completed[e.fire()]; first != nil && !j.hands.touched(e.item, first.began, e.began, jobtree.KindItemRecord) {
+			if first := completed[e.fire()]; first != nil && !j.runsAgain(e) && !j.hands.touched(e.item, first.began, e.began, jobtree.KindItemRecord) {
 				j.find(NothingForgotten, e.began, e.item, "an execution was run again that had come to its end", first, e)
 			}
 			completed[e.fire()] = e
@@ -111,7 +111,7 @@ func (j *judge) judgeIdleMark(e *execution) {
 		if e.run.Ended.IsZero() {
 			return
 		}
-		from = e.run.Ended
+		from = e.run.Ended.Add(e.pause())
 	} else if e.settings.MaxConcurrentItems > 0 || len(j.Hooks) > 0 {
 		return // its code waited for its turn, or for a hook
 	}

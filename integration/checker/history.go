@@ -43,6 +43,9 @@ type Run struct {
 	Err  error // what the code returned
 	// Saves are the checkpoints that the code tried to save, in order.
 	Saves []Save
+
+	attempts []Run     // the calls of one execution, once the judge has joined them
+	timedOut time.Time // when the last of them was told that its time is over; zero if it was not
 }
 
 // Save is one try to save a checkpoint. No two of an item save the same text.

@@ -13,6 +13,7 @@ import (
 // Judge returns every violation of the guarantees that the history shows, in the order of time.
 func Judge(h History, rules Rules) []Finding {
 	j := newJudge(h, rules)
+	j.joinAttempts()
 	j.matchRuns()
 	j.replay()
 	j.judgeRuns()
@@ -60,6 +61,8 @@ type judge struct {
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
 	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
 	forgotten   map[int][]time.Time        // when records of items went though the job stayed, and no process is to blame
+	abandoned   map[int]abandoned          // items to be run again because their owners crashed
+	requeued    map[int]bool               // items that wait for that
 	feigned     map[int]spans              // when records that a hand wrote said that items run, of which nothing is known
 }
 
@@ -75,7 +78,7 @@ func newJudge(h History, rules Rules) *judge {
 		courses:  newCourses(),
 		requests: make(map[registry.Revision]bool),
 		untold:   make(map[int]bool), unrecorded: make(map[int]*execution), forgotten: make(map[int][]time.Time),
-		feigned: make(map[int]spans),
+		feigned: make(map[int]spans), abandoned: make(map[int]abandoned), requeued: make(map[int]bool),
 
 		operations: make(map[string]*operation), changed: make(map[string]time.Time), told: make(map[string][]time.Time),
 	}
@@ -151,6 +154,7 @@ func (j *judge) replay() {
 		j.courses.note(state.At, j.now, touched, j.hands, func(i jobtree.Instance) bool { return j.serves(i, state.At) })
 		j.noteChanges(state.At, state.Step)
 		j.noteOrphans(state.At)
+		j.noteAbandoned(state.At)
 		j.examine(state.At)
 		j.before.Apply(state.Step)
 	}

@@ -44,7 +44,7 @@ func (j *judge) mayStay(name jobtree.Name) bool {
 		jobtree.KindOffset, jobtree.KindStarted, jobtree.KindCompleted, jobtree.KindItemAside,
 		jobtree.KindTriggered, jobtree.KindOperated:
 		return true
-	case jobtree.KindNecessary: // the last one that left asks those who come
+	case jobtree.KindNecessary, jobtree.KindFailoverLeft: // the last one that left asks those who come, and the next leader tidies up
 		return true
 	case jobtree.KindItemMisfire: // of an item that is not there any more, the next reconciliation removes it
 		return true

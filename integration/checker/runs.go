@@ -38,6 +38,7 @@ func (j *judge) judgeRun(e *execution, r *Run) {
 	if r.Instance != e.instance() || !r.Context.Fire.Equal(e.fire()) || r.Context.Source != e.source() && !j.becameMissed(e, r) {
 		j.find(GrowingToken, r.Began, e.item, "code was told of another execution than the one that began", e, r)
 	}
+	j.judgeAttempts(e, r)
 	if r.Began.Before(e.began) {
 		j.find(OneHolder, r.Began, e.item, "code was called before its execution had begun", e, r)
 	}
@@ -77,8 +78,9 @@ func (j *judge) unaware(instance string) spans {
 // judgeCancelling judges whether code learnt in time that its session was over, and only then.
 func (j *judge) judgeCancelling(e *execution, r *Run) {
 	gone := e.markGone
-	if !gone.IsZero() && !r.Died && (r.Ended.IsZero() || r.Ended.After(gone)) && (r.Cancelled.IsZero() || r.Cancelled.After(gone)) {
-		late := r.Cancelled
+	told := r.told()
+	if !gone.IsZero() && !r.Died && (r.Ended.IsZero() || r.Ended.After(gone)) && (told.IsZero() || told.After(gone)) {
+		late := told
 		if late.IsZero() {
 			late = r.Ended
 		}
@@ -149,11 +151,18 @@ func (j *judge) active(r *Run) spans {
 			end = t
 		}
 	}
-	active := spans{{r.Began, end}}
-	unaware := j.unaware(r.Instance)
-	if e := j.execution(r.Context.Item, r.Context.Token); e != nil && e.markGone.IsZero() && e.lapsed.IsZero() {
+	unaware, e := j.unaware(r.Instance), j.execution(r.Context.Item, r.Context.Token)
+	if e != nil && e.markGone.IsZero() && e.lapsed.IsZero() {
 		unaware = j.during(r.Instance, 0, Paused) // the store still counts on this session
 	}
+	if told := r.timedOut; e != nil && !told.IsZero() { // its context cannot end twice
+		for _, over := range []time.Time{e.markGone, e.closed} {
+			if !over.IsZero() && over.Before(end) {
+				end = maxTime(told, over)
+			}
+		}
+	}
+	active := spans{{r.Began, end}}
 	for _, x := range unaware {
 		active = active.without(x)
 	}

@@ -68,6 +68,9 @@ func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
 		j.find(NothingForgotten, at, n, "the record vanished with an execution that was still owed")
 		delete(j.open, n)
 	case old.State == jobtree.ItemWaiting && j.gaveUp(n): // see judgeOperation
+		delete(j.requeued, n)
+	case next.State == jobtree.ItemWaiting && old.State != jobtree.ItemWaiting && j.requeues(n):
+		j.requeued[n] = true
 	case is.Record.Exists() && (next.State != old.State && was.Record.Exists() || next.LastFire.Before(old.LastFire)):
 		j.find(NothingForgotten, at, n, fmt.Sprintf("a record without an execution went from %s, last fire %s, to %s, last fire %s",
 			old.State, clock(old.LastFire), next.State, clock(next.LastFire)))
@@ -78,8 +81,9 @@ func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
 func (j *judge) began(at time.Time, n int, was, is jobtree.Item) {
 	e := &execution{
 		item: n, token: is.Record.Revision, began: at, begun: is.Record.Value, before: was.Record.Value,
-		settings: j.before.Config.Value, life: len(j.removals),
+		settings: j.before.Config.Value, life: len(j.removals), requeued: j.requeued[n],
 	}
+	delete(j.requeued, n)
 	if runs := j.runs[e.token][n]; len(runs) > 0 {
 		e.run = runs[0]
 	}

@@ -58,6 +58,7 @@ const (
 	contradict
 	// By operators who know what they do, in seeds that are about it.
 	changeJitter
+	changeLimits
 
 	deeds
 )
@@ -73,7 +74,7 @@ var deedNames = [deeds]string{
 	"operate: trigger", "operate: backfill", "operate: disable the job", "operate: disable or enable an item", "operate: disable or enable a server",
 	"operate: change settings", "operate: roll back", "operate: remove and create", "operate: give up", "operate: reshard", "operate: tidy", "operate: shut down",
 	"change what an operation is about",
-	"change the jitter",
+	"change the jitter", "change what bounds executions",
 }
 
 func (d deed) String() string { return deedNames[d] }

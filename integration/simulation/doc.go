@@ -23,9 +23,11 @@
 // Some seeds are of a kind, whose circumstances seldom come together by chance: large reshardings, clocks that are
 // off by more than they may be, jobs that a process may not follow or write to, missed fires that are made up to an
 // age, claims that are slow, items that move while they miss fires, a store that takes fewer transactions than
-// the job asks for, and operators who do all that package operate can: their messages are slow and get lost as well,
-// copies of them arrive late, somebody changes what they are about meanwhile, and they go away in the middle. They are drawn apart, so that a new kind leaves the other seeds as they are. The flag
-// -simulation.kind leaves out all others; a seed that fails tells its kind.
+// the job asks for, settings that bound executions (timeouts, retries, scope and limit of failover, the first and the
+// last fire), and operators who do all that package operate can: their messages are slow and get lost as well, copies
+// of them arrive late, somebody changes what they are about meanwhile, and they go away in the middle. Seeds of a kind
+// are drawn apart, so that a new kind leaves the other seeds as they are. The flag -simulation.kind leaves out all
+// others; a seed that fails tells its kind.
 //
 // # How many
 //
@@ -43,8 +45,8 @@
 // # Replays
 //
 // A replay is exact: the same transcript, to the nanosecond and the byte, but for the random names of
-// rounds, which are numbered instead. TestAReplayIsExact holds that for a few seeds, and a replay
-// compares its tries. In which order Go's runtime lets goroutines go that are ready in one instant is
+// rounds, which are numbered instead, and for seeds whose retries pause, as a pause varies by chance.
+// TestAReplayIsExact holds that for a few seeds, and a replay compares its tries. In which order Go's runtime lets goroutines go that are ready in one instant is
 // chance, so nothing that matters happens in one: every process has a network delay of its own, every
 // message of a process takes a few microseconds more by what it is about ([memory.WithSpread]), and the
 // driver keeps off the instants at which jobs fire.

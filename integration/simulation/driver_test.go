@@ -236,6 +236,8 @@ func (d *driver) actOnCluster(a action) {
 				cfg.Jitter = d.plan.pace.unit * time.Duration(a.n%5) / 5
 			}
 		})
+	case changeLimits:
+		d.configure(func(cfg *job.Config) { setLimits(cfg, d.plan.pace, a.n) })
 	case toggleItem:
 		d.toggleItem(a.n)
 	case toggleServer:

@@ -156,6 +156,7 @@ const (
 	moves    = "moves of missed fires"
 	crowds   = "a store of limited capacity"
 	delayed  = "fires with a jitter"
+	limits   = "bounds of executions"
 
 	operators = "operators"
 )
@@ -183,6 +184,8 @@ func (p *plan) specialize(between *time.Duration) {
 		p.employ(r)
 	case 13, 14:
 		p.delay(r)
+	case 15, 16, 17:
+		p.limit(r)
 	}
 }
 
@@ -276,6 +279,41 @@ func (p *plan) delay(r *rand.Rand) {
 	p.drawn = []deed{launch, launch, stop, stop, crash}
 	for range r.IntN(4) {
 		p.drawn = append(p.drawn, []deed{toggleServer, toggleItem, changeTotal, changeCron, changeMisfire, expire, runByHand, storeDown, changeJitter, changeJitter}[r.IntN(10)])
+	}
+}
+
+// limit gives the job settings that bound its executions, which most jobs leave as they are, or has everything of a process that
+// crashes run again. Whatever else a seed does may happen.
+func (p *plan) limit(r *rand.Rand) {
+	p.kind, p.busy = limits, 20+r.IntN(60)
+	p.config.Failover = r.IntN(8) > 0
+	setLimits(&p.config, p.pace, r.IntN(1000))
+	if !strings.HasPrefix(p.config.Cron, "@delay") && r.IntN(2) == 0 {
+		fire := func(n int) time.Time { return bubbleStart.Add(time.Duration(n) * p.pace.unit / 2).Add(time.Second) }
+		p.config.StartTime = fire(r.IntN(12))
+		if r.IntN(2) == 0 {
+			p.config.EndTime = fire(14 + r.IntN(20))
+		}
+	}
+	p.drawn = append(p.drawn, crash, crash, expire)
+	for range r.IntN(4) {
+		p.drawn = append(p.drawn, []deed{changeLimits, changeLimits, stop, cut, toggleItem, toggleServer, launch, changeTotal, storeDown, runByHand}[r.IntN(10)])
+	}
+}
+
+// setLimits sets what bounds the executions of a job, by a number.
+func setLimits(cfg *job.Config, pace pace, n int) {
+	cfg.FailoverScope = []job.FailoverScope{job.FailoverAssigned, job.FailoverRunning}[n%2]
+	cfg.FailoverLimit = []int{0, 1, 2, -1}[n/2%4]
+	cfg.Timeout, cfg.Retries, cfg.RetryBackoff = 0, 0, 0
+	if n/8%3 > 0 { // off the instants at which anything else happens
+		cfg.Timeout = pace.scaled(time.Duration(200+n*7%4000)*time.Millisecond) + 333*time.Nanosecond
+	}
+	if n/24%3 > 0 {
+		cfg.Retries, cfg.RetryBackoff = 1+n/72%3, -1
+		if n/216%2 > 0 { // how long a pause is varies, and no replay repeats it
+			cfg.RetryBackoff = min(time.Minute, pace.scaled(time.Duration(100+n%1000)*time.Millisecond))
+		}
 	}
 }
 
@@ -467,6 +505,10 @@ func (p *plan) String() string {
 	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, jitter %s, failover %t, misfire %s up to %d and %s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
 		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Jitter, p.config.Failover, p.config.Misfire,
 		inforce.MisfireMax(p.config), p.config.MisfireWindow, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
+	if p.kind == limits {
+		c := p.config
+		fmt.Fprintf(&text, "\tfailover of what is %s up to %d, timeout %s, %d retries after %s, from %s to %s\n", c.FailoverScope, c.FailoverLimit, c.Timeout, c.Retries, c.RetryBackoff, c.StartTime, c.EndTime)
+	}
 	for _, h := range p.holdups {
 		fmt.Fprintf(&text, "\t%s\n", h)
 	}

@@ -79,7 +79,7 @@ func (p *process) labour(ctx context.Context, run *checker.Run, w work) error {
 			return err
 		}
 		reached++
-		p.save(ctx, run, fmt.Sprintf("%d@%d", reached, run.Context.Token), w.patience)
+		p.save(ctx, run, fmt.Sprintf("%d@%d/%d", reached, run.Context.Token, run.Began.UnixNano()), w.patience)
 	}
 	part.err = w.err
 	return p.spend(ctx, part)

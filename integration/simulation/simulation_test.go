@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -65,6 +67,7 @@ func simulate(t *testing.T, seed uint64) checker.History {
 // returns what is wrong, and what happened.
 func simulated(t *testing.T, p plan, wrap func(registry.Registry) registry.Registry) (faults []string, h checker.History) {
 	t.Helper()
+	require.NoError(t, p.config.Validate())
 	findings := inBubble(t, p.config, func(t *testing.T, c *cluster) {
 		if wrap != nil {
 			c.wrap = wrap

@@ -66,6 +66,15 @@ func (it Item) Owner(inForce EpochID) string {
 	return it.Instance
 }
 
+// AssignedAt returns the revision of the node by which the item is [Item.Owner]'s; 0 if there is none. An owner that keeps an item
+// in a resharding keeps the revision as well.
+func (it Item) AssignedAt(inForce EpochID) registry.Revision {
+	if inForce != (EpochID{}) && it.Next.Value.Epoch == inForce {
+		return it.Next.Revision
+	}
+	return it.InstanceRevision
+}
+
 // itemNodes is an [Item] as a job keeps it: small, as a process may hold tens of thousands of items
 // of which few run.
 type itemNodes struct {
