@@ -112,7 +112,7 @@ func TestTimeouts(t *testing.T) {
 		{"told, and its session is lost", func(s *story) { // it cannot be told twice
 			r := runningOn(s)
 			s.timesOut(r, 10*second)
-			s.at(12 * second).happen(checker.Expired, a)
+			s.at(12*second).happen(checker.Expired, a)
 			s.drop(ofA)
 			s.commit(put(tree.Instance(a), "", ofC))
 			s.takeOver()
