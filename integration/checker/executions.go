@@ -112,7 +112,7 @@ func (j *judge) judgeIdleMark(e *execution) {
 			return
 		}
 		from = e.run.Ended.Add(e.pause())
-	} else if e.settings.MaxConcurrentItems > 0 || len(j.Hooks) > 0 {
+	} else if e.settings.MaxConcurrentItems > 0 || len(j.rules.Hooks) > 0 {
 		return // its code waited for its turn, or for a hook
 	}
 	excused := append(slices.Clone(j.excused), j.during(e.instance(), j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Lost, Denied)...)

@@ -869,28 +869,3 @@ func TestCheckpoints(t *testing.T) {
 		}, []lapse{{checker.Checkpoint, `went back from "2" to "1"`}, {checker.Checkpoint, "had been confirmed"}}},
 	})
 }
-
-func TestHooks(t *testing.T) {
-	t.Parallel()
-	call := func(s *story, phase string, of time.Time, token int64) {
-		s.Hooks = append(s.Hooks, checker.Hook{At: s.now, Phase: phase, Instance: a, Round: job.WholeRound{Fire: of, Token: token}})
-	}
-	judgeAll(t, []chapter{
-		{"once each", func(s *story) {
-			s.round()
-			call(s, "started", fire, 5)
-			call(s, "completed", fire, 6)
-			call(s, "started", fire.Add(minute), 7)
-		}, nil},
-		{"twice", func(s *story) {
-			s.round()
-			call(s, "started", fire, 5)
-			call(s, "started", fire, 6)
-		}, lapses(checker.OneExecution, "called twice for one round")},
-		{"with an old token", func(s *story) {
-			s.round()
-			call(s, "started", fire, 5)
-			call(s, "started", fire.Add(minute), 5)
-		}, lapses(checker.GrowingToken, "no later token")},
-	})
-}

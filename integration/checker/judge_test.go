@@ -549,7 +549,7 @@ func TestGracefulStop(t *testing.T) {
 		{"called while stopping, after a hook", func(s *story) {
 			stopA(second, 9*second, jobtree.Success)(s)
 			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
-			s.Hooks = []checker.Hook{{At: fire.Add(2 * second), Instance: b}}
+			s.hooks = map[string]time.Duration{"started": minute}
 		}, nil},
 		{"begun while stopping", func(s *story) {
 			s.other()

@@ -30,6 +30,8 @@ type Rules struct {
 	Reopen time.Duration
 	// Goodput is which part of what a store can take, or of what is wanted if that is less, runs at least.
 	Goodput float64
+	// Hooks are the phases of rounds that the job has hooks for, with within what time a round must have come there.
+	Hooks map[string]time.Duration
 	// Grace is the stop timeout.
 	Grace time.Duration
 	// Farewell is what a stop may take beyond that, at most.

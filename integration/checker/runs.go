@@ -43,7 +43,8 @@ func (j *judge) judgeRun(e *execution, r *Run) {
 		j.find(OneHolder, r.Began, e.item, "code was called before its execution had begun", e, r)
 	}
 	if j.lateStart(e, r) {
-		if _, bad := j.unaware(r.Instance).gap(r.Began, r.Began.Add(1)); bad {
+		_, asleep := j.asleep(r)
+		if _, bad := j.unaware(r.Instance).gap(r.Began, r.Began.Add(1)); bad && !asleep {
 			j.find(StoppedWork, r.Began, e.item, "code was called after its session was over", e, r)
 		}
 		return

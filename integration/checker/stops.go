@@ -89,7 +89,7 @@ func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
 // else runs its fire then. One that nobody else would run keeps its turn, and so may any that waits for a hook.
 func (j *judge) recalled(e *execution) bool {
 	switch {
-	case len(j.Hooks) > 0:
+	case len(j.rules.Hooks) > 0:
 		return false
 	case e.planned():
 		return !slices.ContainsFunc(j.courses.settings.between(e.began, e.run.Began), func(s *settings) bool {

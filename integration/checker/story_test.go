@@ -37,6 +37,7 @@ type story struct {
 	state     *jobtree.State
 	nodes     map[string]registry.Node
 	revision  registry.Revision
+	hooks     map[string]time.Duration // of the job, as [checker.Rules] names them
 }
 
 var tree = jobtree.For("orders")
@@ -267,5 +268,7 @@ func (s *story) judge() []checker.Finding {
 	for _, r := range s.runs {
 		s.Runs = append(s.Runs, *r)
 	}
-	return checker.Judge(s.History, checker.DefaultRules())
+	rules := checker.DefaultRules()
+	rules.Hooks = s.hooks
+	return checker.Judge(s.History, rules)
 }

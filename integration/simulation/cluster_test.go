@@ -43,8 +43,8 @@ type cluster struct {
 	delays   func(id string) func(memory.Message) time.Duration
 	wrap     func(registry.Registry) registry.Registry
 	follows  func(id string) scheduler.Following
-	requests int  // of each process that are under way at a time; 0 = any number
-	hooked   bool // the job has hooks that run once for all instances
+	requests int      // of each process that are under way at a time; 0 = any number
+	hooks    []string // the phases of rounds for which the job has hooks
 	log      *slog.Logger
 	// processes are all that scenarios started, in order.
 	processes []*process

@@ -52,11 +52,15 @@ type slot struct {
 func drive(t *testing.T, c *cluster, p plan) []string {
 	d := &driver{cluster: c, plan: p, slots: make([]slot, p.processes)}
 	d.holding = holding{d: d, sent: make(map[string]uint64)}
-	c.delays, c.hooked = d.holding.of, p.hooked
+	c.delays, c.hooks = d.holding.of, p.hooks
 	c.follows = p.follows
 	c.spread = func(id string) uint64 { return 1 + uint64(delayOf(id)) }
 	c.work, c.ttl = p.work, p.pace.unit
 	c.rules.TTL, c.rules.Grace, c.rules.Skew = c.ttl, p.pace.scaled(10*time.Second), p.skew
+	c.rules.Hooks = make(map[string]time.Duration)
+	for _, phase := range p.hooks {
+		c.rules.Hooks[phase] = c.ttl
+	}
 	c.requests = p.requests
 	if p.rate > 0 {
 		d.rec.paced(p.faults, p.rate)

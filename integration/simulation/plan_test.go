@@ -31,7 +31,7 @@ type plan struct {
 	busy      int           // how many of a hundred executions take longer than a moment
 	saves     int           // how many checkpoints an execution saves at most; 0 = none
 	quickly   bool          // what is run again takes a moment, however long it took at first
-	hooked    bool          // the job has hooks that run once for all instances
+	hooks     []string      // the phases of rounds for which the job has hooks
 	rate      int           // how many transactions the store takes a second; 0 = all
 	requests  int           // how many requests of a process are under way at most; 0 = all
 	kind      string        // what the seed is about; empty if about nothing in particular
@@ -106,7 +106,9 @@ func (p *plan) configure(r *rand.Rand) {
 	if r.IntN(3) == 0 {
 		p.saves = 1 + r.IntN(5)
 	}
-	p.hooked = r.IntN(12) == 0 && !strings.HasPrefix(p.config.Cron, "@delay") // with which there are no rounds
+	if r.IntN(12) == 0 && !strings.HasPrefix(p.config.Cron, "@delay") { // with which there are no rounds
+		p.hooks = []string{checker.PhaseCompleted}
+	}
 }
 
 // misfirePolicies is how many of them there are.
@@ -157,6 +159,7 @@ const (
 	crowds   = "a store of limited capacity"
 	delayed  = "fires with a jitter"
 	limits   = "bounds of executions"
+	gates    = "hooks that code waits for"
 
 	operators = "operators"
 )
@@ -186,6 +189,8 @@ func (p *plan) specialize(between *time.Duration) {
 		p.delay(r)
 	case 15, 16, 17:
 		p.limit(r)
+	case 18, 19:
+		p.gate(r)
 	}
 }
 
@@ -227,7 +232,7 @@ func (p *plan) employ(r *rand.Rand) {
 // crowd has the store take fewer transactions than the job asks for, or just enough. Of a process, few requests are
 // under way at a time.
 func (p *plan) crowd(r *rand.Rand) {
-	p.kind, p.holdups, p.pace, p.saves, p.hooked = crowds, nil, paces[0], 0, false
+	p.kind, p.holdups, p.pace, p.saves, p.hooks = crowds, nil, paces[0], 0, nil
 	p.processes, p.busy, p.requests = 1+r.IntN(2), 0, 4+r.IntN(5)
 	p.config = job.Config{Name: jobName, Cron: p.pace.crons[0], ShardingTotalCount: 200 + r.IntN(300)}
 	if r.IntN(3) != 0 {
@@ -245,7 +250,7 @@ func (p *plan) crowd(r *rand.Rand) {
 // claimLate has processes die while much runs, and what claims it be slow. Meanwhile items are disabled and
 // enabled, and members change.
 func (p *plan) claimLate(r *rand.Rand) {
-	p.kind, p.processes, p.busy, p.hooked = claims, 3+r.IntN(3), 50+r.IntN(40), false
+	p.kind, p.processes, p.busy, p.hooks = claims, 3+r.IntN(3), 50+r.IntN(40), nil
 	p.config.Failover, p.config.MaxConcurrentItems, p.config.ShardingTotalCount = true, 0, 3+r.IntN(8)
 	p.drawn = []deed{launch, launch, crash, crash, toggleItem}
 	p.holdups = []holdup{{
@@ -256,7 +261,7 @@ func (p *plan) claimLate(r *rand.Rand) {
 
 // moveMissed has items miss fires, because others run for long and few at a time, and move while they do.
 func (p *plan) moveMissed(r *rand.Rand) {
-	p.kind, p.processes, p.busy, p.hooked, p.holdups = moves, 3+r.IntN(3), 60+r.IntN(40), false, nil
+	p.kind, p.processes, p.busy, p.hooks, p.holdups = moves, 3+r.IntN(3), 60+r.IntN(40), nil, nil
 	p.config.Misfire, p.config.MisfireMax = job.MisfireAll, 0
 	p.config.Cron, p.config.MaxConcurrentItems, p.config.ShardingTotalCount = p.pace.crons[0], 1+r.IntN(2), 4+r.IntN(9)
 	p.drawn = []deed{launch, launch, launch, stop, stop, toggleServer}
@@ -298,6 +303,21 @@ func (p *plan) limit(r *rand.Rand) {
 	p.drawn = append(p.drawn, crash, crash, expire)
 	for range r.IntN(4) {
 		p.drawn = append(p.drawn, []deed{changeLimits, changeLimits, stop, cut, toggleItem, toggleServer, launch, changeTotal, storeDown, runByHand}[r.IntN(10)])
+	}
+}
+
+// gate has the code of all items wait until all of them have begun, and a hook was called. Much happens meanwhile.
+func (p *plan) gate(r *rand.Rand) {
+	p.kind, p.hooks, p.busy = gates, []string{checker.PhaseStarted}, r.IntN(40)
+	if strings.HasPrefix(p.config.Cron, "@delay") {
+		p.config.Cron = p.pace.crons[0]
+	}
+	p.config.ShardingTotalCount = 2 + r.IntN(7)
+	for range r.IntN(4) {
+		p.drawn = append(p.drawn, []deed{launch, stop, crash, expire, toggleItem, toggleServer, changeTotal, runByHand}[r.IntN(8)])
+	}
+	if r.IntN(2) == 0 { // begins that are slow have the others wait
+		p.holdUp(r, begin)
 	}
 }
 
@@ -384,7 +404,7 @@ func (p *plan) divide(r *rand.Rand) {
 	p.kind = dividing
 	p.config.ShardingTotalCount, p.config.ShardingStrategy = 9+r.IntN(8), ""
 	p.config.Cron, p.config.MaxConcurrentItems = p.pace.crons[0], 0
-	p.processes, p.busy, p.saves, p.hooked = 3+r.IntN(2), r.IntN(10), 0, false
+	p.processes, p.busy, p.saves, p.hooks = 3+r.IntN(2), r.IntN(10), 0, nil
 	p.drawn, p.holdups = []deed{launch, launch, stop, toggleServer, toggleServer, crash, forgetInstance}, nil
 	for _, s := range []step{begin, reshard, tidy} {
 		h := holdup{of: s, percent: 60 + r.IntN(40), scale: time.Duration(800+r.IntN(1500)) * time.Millisecond, most: 4 * time.Second}
@@ -502,9 +522,9 @@ func (p *plan) work(sc job.ShardingContext) work {
 // String describes the plan as its replay would be read.
 func (p *plan) String() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, jitter %s, failover %t, misfire %s up to %d and %s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %t\n",
+	fmt.Fprintf(&text, "seed %d (%s): %d processes, clocks off by up to %s, %d items, cron %q, jitter %s, failover %t, misfire %s up to %d and %s, strategy %q, at most %d at once, busy %d%%, up to %d checkpoints, hooks %q\n",
 		p.seed, cmp.Or(p.kind, "of no kind"), p.processes, p.skew, p.config.ShardingTotalCount, p.config.Cron, p.config.Jitter, p.config.Failover, p.config.Misfire,
-		inforce.MisfireMax(p.config), p.config.MisfireWindow, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooked)
+		inforce.MisfireMax(p.config), p.config.MisfireWindow, p.config.ShardingStrategy, p.config.MaxConcurrentItems, p.busy, p.saves, p.hooks)
 	if p.kind == limits {
 		c := p.config
 		fmt.Fprintf(&text, "\tfailover of what is %s up to %d, timeout %s, %d retries after %s, from %s to %s\n", c.FailoverScope, c.FailoverLimit, c.Timeout, c.Retries, c.RetryBackoff, c.StartTime, c.EndTime)

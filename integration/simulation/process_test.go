@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -193,10 +194,13 @@ func (p *process) declare(ctx context.Context) error {
 
 // hooks returns what the job is declared with besides.
 func (p *process) hooks() []scheduler.JobOption {
-	if !p.c.hooked {
+	if len(p.c.hooks) == 0 {
 		return nil
 	}
 	hook := func(phase string) func(context.Context, job.WholeRound) error {
+		if !slices.Contains(p.c.hooks, phase) {
+			return nil
+		}
 		return func(_ context.Context, round job.WholeRound) error {
 			if !p.running() {
 				<-p.gone
@@ -207,7 +211,8 @@ func (p *process) hooks() []scheduler.JobOption {
 		}
 	}
 	return []scheduler.JobOption{scheduler.WithWholeRoundListener(job.WholeRoundListener{
-		AllCompleted: hook("completed"), CompletedWithin: p.c.ttl, // what both kinds wait for at once would be no exact replay
+		AllStarted: hook(checker.PhaseStarted), StartedWithin: p.c.ttl,
+		AllCompleted: hook(checker.PhaseCompleted), CompletedWithin: p.c.ttl, // what both kinds wait for at once would be no exact replay
 	})}
 }
 
