@@ -199,6 +199,7 @@ func TestASilentMemberIsAsked(t *testing.T) {
 			time.Sleep(time.Second)
 			first(noAnswer)
 			second(noAnswer)
+			p.begin("b")(answered)
 		}
 		fall()
 		time.Sleep(time.Minute) // longer than one is passed over that nobody asks
@@ -215,7 +216,7 @@ func TestASilentMemberIsAsked(t *testing.T) {
 		fall()
 		time.Sleep(time.Minute)
 		p.goTo("a", "b")
-		require.EqualValues(t, passedOverFor/questionPause, asked.Load())
+		require.EqualValues(t, passedOverFor/questionPause-1, asked.Load(), "each after a pause")
 
 		gone.Store(false)
 		answers.Store(false)
@@ -224,6 +225,36 @@ func TestASilentMemberIsAsked(t *testing.T) {
 		p.known.close()
 		time.Sleep(passedOverFor)
 		fall() // and nobody is asked any more
+	})
+}
+
+// While the cluster has no leader, nobody answers. What is read then may stop the next leader for a second, so nobody asks either.
+func TestNobodyIsAskedBeforeSomebodyAnswers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		life, end := context.WithCancel(t.Context())
+		p := newPicking(t, "a", "b", "c")
+		asked := make(map[string]int)
+		p.known.begin(life, func(_ context.Context, m *member) {
+			p.known.mu.Lock()
+			defer p.known.mu.Unlock()
+			asked[m.address]++
+		})
+		for range 5 {
+			calls := []func(balancer.DoneInfo){p.begin("a"), p.begin("b"), p.begin("c")}
+			time.Sleep(time.Second)
+			for _, done := range calls {
+				done(noAnswer)
+			}
+		}
+		synctest.Wait()
+		require.Empty(t, asked)
+
+		p.begin("b")(answered)
+		time.Sleep(3 * questionPause / 2)
+		end()
+		p.known.close()
+		require.Equal(t, map[string]int{"a": 1, "c": 1}, asked)
 	})
 }
 

@@ -98,16 +98,30 @@ func (k *members) unanswered(m *member, sent int64) {
 }
 
 // askUntilHeard asks a silent member until it answers at once, or nothing comes of that for so long that it is not passed over any more.
+//
+// It asks nobody before some member has answered something: else there may be no leader. A read that comes to a member then goes, again
+// and again, to the leader that was. If that one stood still and goes on, it hands all of them to its successor, and the answers come
+// back to the member that asked, where nobody waits for them any more. etcd has that member do nothing for a second because of them, and
+// if it is the leader, the whole cluster.
 func (k *members) askUntilHeard(m *member) {
 	defer m.asked.Store(false)
-	for k.passesOver(m) && k.life.Err() == nil {
-		ctx, cancel := context.WithTimeout(k.life, questionLimit)
-		k.ask(ctx, m)
-		cancel()
-		if k.passesOver(m) {
-			remote.Sleep(k.life, questionPause)
+	began := k.now()
+	for k.passesOver(m) && remote.Sleep(k.life, questionPause) {
+		if k.passesOver(m) && k.answeredSince(began) {
+			ctx, cancel := context.WithTimeout(k.life, questionLimit)
+			k.ask(ctx, m)
+			cancel()
 		}
 	}
+}
+
+// answeredSince tells whether some member has answered since a moment.
+func (k *members) answeredSince(moment int64) (some bool) {
+	k.byAddress.Range(func(_, m any) bool {
+		some = m.(*member).answered.Load() >= moment
+		return !some
+	})
+	return some
 }
 
 // begin says how one member is asked, until close or life ends.
