@@ -15,7 +15,8 @@ type WholeRound struct {
 	Fire    time.Time
 	Trigger int64
 	// Items are the items that the round waits for, ascending: those that were enabled when it began and, with
-	// [MisfireSkip], did not run then for an earlier fire. TotalCount is the sharding total count when this instance took on the hook.
+	// [MisfireSkip], did not run then for an earlier fire. TotalCount is the sharding total count when this
+	// instance took on the hook.
 	Items      []int
 	TotalCount int
 	// Failed are the items whose execution did not succeed, ascending; for AllCompleted only. A record

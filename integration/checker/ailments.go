@@ -83,7 +83,7 @@ func (j *judge) judgeAilment(a ailment, until time.Time) {
 		if ends := a.ends.Add(-j.rules.Skew - j.jitter()); ends.Before(until) {
 			until = ends
 		}
-		excused = slices.Concat(excused, j.lingering(a.item), j.patience(), j.byWrongClocks(a.item)).merge()
+		excused = slices.Concat(excused, j.lingering(a.item), j.patience(), j.byWrongClocks(a.item), j.ranWithoutRecord(a.item)).merge()
 	}
 	if a.instance != "" {
 		excused = slices.Concat(excused, j.unmarked(a.instance)).merge()
@@ -166,6 +166,9 @@ func (j *judge) examineAssignment(found ailments, at time.Time) {
 	}
 	asked := s.Triggered()
 	for _, n := range s.Pending(at) {
+		if j.unmonitored(j.timeOf(asked.Revision), at) {
+			break // no record says for what an item ran
+		}
 		if it := s.Item(n); !it.Running.Exists() && it.Record.Value.State != jobtree.ItemRunning && it.Record.Value.State != jobtree.ItemWaiting {
 			text := fmt.Sprintf("the item is asked for by request %d and does not run", asked.Revision)
 			found[ailment{guarantee: NoStall, item: n, text: text, ends: asked.Value.Until}] = now

@@ -31,5 +31,6 @@
 //
 // It does not explain why something went wrong, and it judges one job: make a history for each. It
 // needs every revision of the job's tree, so the registry must have been watched by a handle that was
-// never disturbed. Jobs whose executions are not monitored leave no trace and are not judged.
+// never disturbed. Of a job whose executions are not monitored, which leave no trace, it judges only what code saw, far from
+// every change.
 package checker

@@ -27,7 +27,7 @@ func (j *judge) judgeFires() {
 			}
 			waits = time.Time{}
 			switch {
-			case !s.is.usable || cronexpr.IsTriggered(s.is.schedule):
+			case !s.is.usable || s.is.Unmonitored || cronexpr.IsTriggered(s.is.schedule):
 			case s.is.delay > 0:
 				j.judgeDelay(n, s.is, span{s.from, until}, obstacles)
 			default:
@@ -52,7 +52,7 @@ func (j *judge) judgeScheduled(n int, s *settings, first time.Time, in span, obs
 		if !due.Before(in.until) {
 			return fire // the settings changed while it was delayed
 		}
-		if !j.courses.runnable[n].at(due) {
+		if !j.courses.runnable[n].at(due) || j.ranUnrecorded(n, fire) {
 			continue
 		}
 		m := missed{n, fire, due, s}
@@ -98,6 +98,9 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	until := j.End
 	if next != nil {
 		until = next.began
+	}
+	if j.unmonitored(m.fire, until) {
+		return // what was missed then is nobody's but its owner's
 	}
 	if idle, is := j.idle(m, until, obstacles); is {
 		if idle.Equal(m.due) {
@@ -159,6 +162,7 @@ func (j *judge) obstacles(n int) spans {
 	all = append(all, j.courses.settings.when(j.End, func(s *settings) bool { return !s.usable })...)
 	all = append(all, j.byWrongClocks(n)...)
 	jitter := j.jitter() + j.rules.Skew
+	all = append(all, j.ranWithoutRecord(n)...)
 	executions := j.byItem[n]
 	for i, e := range executions {
 		busy := span{e.began.Add(-jitter), j.End}

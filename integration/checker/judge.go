@@ -20,6 +20,7 @@ func Judge(h History, rules Rules) []Finding {
 	j.judgeReports()
 	j.judgeExecutions()
 	j.judgeFires()
+	j.judgeUnmonitored()
 	j.judgeClocks()
 	j.judgeGoodput()
 	j.judgeCheckpoints()

@@ -54,6 +54,9 @@ func (j *judge) judgeAcknowledgement(at time.Time, instance string) {
 	if now := j.now.Instance(instance); !request.Triggered || now.Triggered || now.Shutdown { // an operator has asked for something else
 		return
 	}
+	if j.unmonitored(j.timeOf(request.Revision), at) {
+		return // no record says for what an item ran
+	}
 	for n := range j.before.Total() {
 		item := j.before.Item(n)
 		since := max(item.InstanceRevision, item.Next.Revision)
@@ -68,10 +71,15 @@ func (j *judge) judgeAcknowledgement(at time.Time, instance string) {
 
 // offSince tells whether an item was disabled at any time since a revision.
 func (j *judge) offSince(revision registry.Revision, n int) bool {
+	return slices.Contains(j.courses.runnable[n].between(j.timeOf(revision), j.End), false)
+}
+
+// timeOf returns when the registry came to a revision.
+func (j *judge) timeOf(revision registry.Revision) time.Time {
 	i, _ := slices.BinarySearchFunc(j.States, revision, func(s State, r registry.Revision) int {
 		return cmp.Compare(s.Step.Snapshot.Revision(), r)
 	})
-	return slices.Contains(j.courses.runnable[n].between(j.States[i].At, j.End), false)
+	return j.States[i].At
 }
 
 // judgeElection judges whether the leader could be one.

@@ -59,6 +59,7 @@ const (
 	// By operators who know what they do, in seeds that are about it.
 	changeJitter
 	changeLimits
+	toggleRecords
 
 	deeds
 )
@@ -74,7 +75,7 @@ var deedNames = [deeds]string{
 	"operate: trigger", "operate: backfill", "operate: disable the job", "operate: disable or enable an item", "operate: disable or enable a server",
 	"operate: change settings", "operate: roll back", "operate: remove and create", "operate: give up", "operate: reshard", "operate: tidy", "operate: shut down",
 	"change what an operation is about",
-	"change the jitter", "change what bounds executions",
+	"change the jitter", "change what bounds executions", "toggle records",
 }
 
 func (d deed) String() string { return deedNames[d] }

@@ -24,7 +24,7 @@
 // off by more than they may be, jobs that a process may not follow or write to, missed fires that are made up to an
 // age, claims that are slow, items that move while they miss fires, a store that takes fewer transactions than
 // the job asks for, settings that bound executions (timeouts, retries, scope and limit of failover, the first and the
-// last fire), code that waits for a hook of its round, and operators who do all that package operate can: their messages are slow and get lost as well, copies
+// last fire), code that waits for a hook of its round, executions without records, and operators who do all that package operate can: their messages are slow and get lost as well, copies
 // of them arrive late, somebody changes what they are about meanwhile, and they go away in the middle. Seeds of a kind
 // are drawn apart, so that a new kind leaves the other seeds as they are. The flag -simulation.kind leaves out all
 // others; a seed that fails tells its kind.

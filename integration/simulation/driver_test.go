@@ -242,6 +242,8 @@ func (d *driver) actOnCluster(a action) {
 		})
 	case changeLimits:
 		d.configure(func(cfg *job.Config) { setLimits(cfg, d.plan.pace, a.n) })
+	case toggleRecords:
+		d.configure(func(cfg *job.Config) { cfg.Unmonitored = !cfg.Unmonitored })
 	case toggleItem:
 		d.toggleItem(a.n)
 	case toggleServer:

@@ -160,6 +160,7 @@ const (
 	delayed  = "fires with a jitter"
 	limits   = "bounds of executions"
 	gates    = "hooks that code waits for"
+	traces   = "executions without records"
 
 	operators = "operators"
 )
@@ -191,6 +192,8 @@ func (p *plan) specialize(between *time.Duration) {
 		p.limit(r)
 	case 18, 19:
 		p.gate(r)
+	case 20:
+		p.forgoRecords(r)
 	}
 }
 
@@ -318,6 +321,23 @@ func (p *plan) gate(r *rand.Rand) {
 	}
 	if r.IntN(2) == 0 { // begins that are slow have the others wait
 		p.holdUp(r, begin)
+	}
+}
+
+// forgoRecords has executions leave no records, always or at times.
+func (p *plan) forgoRecords(r *rand.Rand) {
+	p.kind, p.hooks, p.saves, p.busy = traces, nil, 0, r.IntN(40)
+	p.config.Unmonitored, p.config.Failover, p.config.MaxConcurrentItems = true, false, 0
+	if strings.HasPrefix(p.config.Cron, "@delay") {
+		p.config.Cron = p.pace.crons[0]
+	}
+	p.drawn = slices.DeleteFunc(p.drawn, func(d deed) bool { return d == toggleFailover || d == meddle })
+	for i := range p.holdups {
+		p.holdups[i].deeds = slices.DeleteFunc(p.holdups[i].deeds, func(d deed) bool { return d == toggleFailover || d == meddle })
+	}
+	p.holdups = slices.DeleteFunc(p.holdups, func(h holdup) bool { return len(h.deeds) == 0 })
+	if r.IntN(2) == 0 {
+		p.drawn = append(p.drawn, toggleRecords, toggleRecords)
 	}
 }
 
