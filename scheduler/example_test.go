@@ -24,8 +24,8 @@ func Example() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 
-	// All jobs of the process share one handle, and so one session.
-	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{"localhost:2379"}, Namespace: "shop"})
+	// All jobs of the process share one handle, and so one session. It logs what is wrong with etcd.
+	reg, err := etcd.Open(ctx, etcd.Config{Endpoints: []string{"localhost:2379"}, Namespace: "shop", Logger: slog.Default()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -62,7 +62,7 @@ func shellFault(makefile, line string) string {
 
 func goFault(words []string) string {
 	switch words[0] {
-	case "run", "get", "install", "test":
+	case "run", "get", "install", "test", "build":
 		for _, word := range words[1:] {
 			if m := ours.FindStringSubmatch(word); m != nil {
 				if _, err := os.Stat(root + m[1]); err != nil {

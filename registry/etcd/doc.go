@@ -3,6 +3,7 @@
 //	reg, err := etcd.Open(ctx, etcd.Config{
 //		Endpoints: []string{"http://10.0.0.1:2379", "http://10.0.0.2:2379", "http://10.0.0.3:2379"},
 //		Namespace: "prod",
+//		Logger:    slog.Default(),
 //	})
 //	if err != nil {
 //		log.Fatal(err)
