@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
+	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/javapeers"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
@@ -23,6 +24,8 @@ var (
 	ErrDeclared = errors.New("job is already declared")
 	// ErrUnknownJob: the scheduler does not have the job: it was never added, it was left, or the scheduler does not run.
 	ErrUnknownJob = errors.New("the scheduler does not run this job")
+	// ErrNotStored: the job has no configuration in the registry, as it was removed.
+	ErrNotStored = configuration.ErrNotStored
 	// ErrClassConflict: the registry holds a job of the same name with another class.
 	ErrClassConflict = errors.New("job belongs to another class")
 	// ErrConfigConflict: the registry holds another configuration of the job; see [RefuseConflict].

@@ -15,7 +15,6 @@ import (
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
 
 // Job is one job that a process takes part in. Its answers come from what the process sees of the
@@ -57,7 +56,7 @@ func (s *Scheduler) Jobs() []*Job {
 // Name returns the job's name.
 func (j *Job) Name() string { return j.r.name }
 
-// Config returns the configuration that the registry has, and its revision. Errors: [ErrUnknownJob], and
+// Config returns the configuration that the registry has, and its revision. Errors: [ErrUnknownJob], [ErrNotStored], and
 // why the stored configuration cannot be read.
 func (j *Job) Config() (job.Config, registry.Revision, error) {
 	view, err := j.view()
@@ -66,7 +65,7 @@ func (j *Job) Config() (job.Config, registry.Revision, error) {
 	}
 	node := view.Snapshot().Get(j.r.tree.Config())
 	if !node.Exists() {
-		return job.Config{}, 0, fmt.Errorf("job %q: %w", j.r.name, configuration.ErrNotStored)
+		return job.Config{}, 0, fmt.Errorf("job %q: %w", j.r.name, ErrNotStored)
 	}
 	cfg, err := j.s.dialect.Layout().DecodeConfig(view.Snapshot().Get(j.r.tree.Root()).Value, node)
 	return cfg, node.Revision, err
@@ -106,7 +105,7 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 // is stored, unless its declaration is to win; see [OnConflict].
 //
 // Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it made, as
-// [Scheduler.Add] would name them; the job's removal; the end of ctx. After
+// [Scheduler.Add] would name them; [ErrNotStored]; the end of ctx. After
 // [registry.ErrUnknownOutcome] the change may have been made, or may come about later.
 func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
 	if change == nil {
@@ -135,7 +134,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	path := j.r.tree.Config()
 	stored, err := j.s.registry.Get(ctx, path)
 	if errors.Is(err, registry.ErrNotFound) {
-		return 0, configuration.ErrNotStored
+		return 0, ErrNotStored
 	} else if err != nil {
 		return 0, err
 	}

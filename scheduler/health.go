@@ -9,7 +9,6 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -210,7 +209,7 @@ func (r *runner) health() JobHealth {
 		h.Sharding = r.leadership.Unspread(r.look(), r.s.traits)
 	}
 	h.Config = r.pausedFor
-	missing := configuration.ErrNotStored.Error()
+	missing := ErrNotStored.Error()
 	if !r.shown.IsZero() && st.Config.Revision == 0 && !strings.HasPrefix(h.Config, missing) { // before Run nothing is known of it
 		h.Config = missing
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -62,7 +61,7 @@ type ItemRun struct {
 //
 // While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. An item that can
 // begin for the request no more because that has ended counts half a minute after that, as clocks may differ.
-// Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job or stops, the job's removal, the end
+// Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job or stops, [ErrNotStored] if it is removed, the end
 // of ctx.
 func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	fail := func(err error) ([]ItemRun, error) {
@@ -142,7 +141,7 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 	tree := w.q.j.r.tree
 	node := now.Get(tree.Config())
 	if !node.Exists() {
-		w.err = configuration.ErrNotStored
+		w.err = ErrNotStored
 		return nil, true
 	}
 	cfg, err := w.q.j.s.dialect.Layout().DecodeConfig(now.Get(tree.Root()).Value, node)

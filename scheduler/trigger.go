@@ -13,7 +13,6 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
 
 // DefaultTriggerWithin is how long a request by hand lasts, unless [TriggerWithin] says so.
@@ -88,7 +87,7 @@ func TriggerReplacing() TriggerOption {
 // A job has one request at a time. Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one before,
 // [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance lives
 // whose server is enabled, or the job is disabled, a [job.FieldError] for what the job cannot do, such as items that
-// it does not have or that are disabled, the job's removal, and those of the registry. After [registry.ErrUnknownOutcome] the job may
+// it does not have or that are disabled, [ErrNotStored], and those of the registry. After [registry.ErrUnknownOutcome] the job may
 // have been triggered; asking again may trigger it twice.
 //
 // Where Java instances take part, the whole job alone can be asked for, without a parameter or a fire, and each
@@ -186,7 +185,7 @@ func refusedTrigger(s *jobtree.State, a byhand.Ask, err error) error {
 	}
 	switch fault.Why {
 	case byhand.NotStored:
-		return configuration.ErrNotStored
+		return ErrNotStored
 	case byhand.JobDisabled, byhand.NobodyLives, byhand.NobodyEnabled:
 		return ErrNoInstance
 	case byhand.Unusable, byhand.Unwritable:
