@@ -12,19 +12,20 @@ import (
 //	job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 4}
 //
 // is a whole job. Spelling out a default changes nothing; see [Config.Differences]. Where 0 stands for a default
-// number, a negative number means none.
+// number, a negative number means none; elsewhere it is refused.
 //
 // The registry holds the fields above TimeZone byte for byte as Elastic-Job-Lite 2.1.5 writes them. TimeZone and
 // the fields below it are our own. They follow behind Java's, and only if they differ from their default. Java
 // instances skip them, but the Java console drops them when it changes a job's settings.
 //
-// A duration that is not 0 is a millisecond at least: a number without a unit would be nanoseconds.
+// A duration that is not 0 is a millisecond at least: a number without a unit would be nanoseconds. None is longer than 365
+// days. A field says so if its bounds are narrower.
 // Durations are stored in whole seconds, and ReconcileInterval in whole minutes, rounded up. Beside a duration that
 // was rounded, a member of our own holds the exact value, so Go instances read back what was declared. If the
 // Java console changes the rounded value, the exact one no longer counts.
 type Config struct {
-	// Name identifies the job in its namespace. It is one segment of a path: not empty, without "/",
-	// without "@-@", not "." or "..", without control characters.
+	// Name identifies the job in its namespace. It is one segment of a path, in UTF-8: not empty, without "/",
+	// without "@-@" and no "@-" at its end, not "." or "..", without control characters.
 	Name string
 	// Class is the name of the code that runs the job, the same in every process. Two declarations
 	// of one job with different classes are a conflict. Empty means the job's name, or
@@ -35,7 +36,8 @@ type Config struct {
 	Type Type
 	// Cron says when the job fires: a Quartz expression of 6 or 7 fields, such as "0 0/5 * * * ?",
 	// or any other dialect of package cronexpr. With "@delay 10s", an item runs again 10 s after its last
-	// run has ended. With "@triggered", it runs only when somebody triggers the job.
+	// run has ended; this needs recorded executions, and Jitter to be 0. With "@triggered", it runs only
+	// when somebody triggers the job.
 	Cron string
 	// ShardingTotalCount is the number of sharding items, 1 to [MaxShardingTotalCount].
 	ShardingTotalCount int
@@ -46,8 +48,9 @@ type Config struct {
 	JobParameter string
 	// Description is for people. The default is none.
 	Description string
-	// Failover lets another instance run an item again if the item's instance died while running it. The
-	// default is off. It is not allowed with Unmonitored.
+	// Failover lets an item be run again by its next owner if its execution was cut short: because its instance died,
+	// or lost its session, or cancelled it at the end of a stop. The default is off. It is not allowed with
+	// Unmonitored.
 	Failover bool
 	// Misfire says what happens to missed fires. The default, [MisfireOnce], runs the item
 	// once for all of them; [MisfireAll] runs it once for each, and [MisfireSkip] not at all.
@@ -87,11 +90,12 @@ type Config struct {
 	// ShardingStrategy names how items are spread over instances. Empty means average allocation.
 	ShardingStrategy string
 	// MaxTimeDiff is how far an instance's clock may be off from the registry's, from a second to a day. ClockPolicy
-	// says what happens beyond. The default, 0, does not check. Java can allow no difference at
-	// all, which is read as a nanosecond.
+	// says what happens beyond. With the default, 0, no such difference counts. Whatever this says, an instance that is
+	// more than 30 seconds off leaves the job to others, if there are any: so it matters below that. Java can allow no
+	// difference at all, which is read as a nanosecond.
 	MaxTimeDiff time.Duration
-	// ReconcileInterval is how often the leader compares the assignment with the one that it should be.
-	// The default, 0, is [DefaultReconcileInterval], 10 minutes; negative is never.
+	// ReconcileInterval is how often the leader compares the assignment with the one that it should be, a second
+	// at least. The default, 0, is [DefaultReconcileInterval], 10 minutes; negative is never.
 	ReconcileInterval time.Duration
 	// Java is what only Java instances that share the job read.
 	Java Java
@@ -110,12 +114,12 @@ type Config struct {
 	FailoverScope FailoverScope
 	// FailoverLimit is how often in a row a lost execution is run again. Then it is given up: the
 	// item is interrupted and reported, and its next fire runs. The default, 0, is
-	// [DefaultFailoverLimit], 3 times; negative is without limit.
+	// [DefaultFailoverLimit], 3 times; negative is without limit, and 1,000 is the most.
 	FailoverLimit int
 	// MisfireMax is how many missed fires [MisfireAll] keeps, the newest. The default, 0, is
-	// [DefaultMisfireMax], 100; negative keeps none.
+	// [DefaultMisfireMax], 100; negative keeps none, and 1,000 is the most.
 	MisfireMax int
-	// MisfireWindow is the age up to which a missed fire is made up. The default, 0, sets no bound.
+	// MisfireWindow is the age up to which a missed fire is made up, a second at least. The default, 0, sets no bound.
 	//
 	// If it is set, the fires that came while no instance lived at all are made up, too, for items that
 	// have run before: an item that never ran may have been part of the job for any length of time. So may one
@@ -127,16 +131,17 @@ type Config struct {
 	// Timeout bounds one attempt of one item: then its context ends with the cause [ErrTimeout]. The
 	// default, 0, sets no bound.
 	Timeout time.Duration
-	// Retries is how often an item that failed is tried again within the same execution. The default
-	// is 0.
+	// Retries is how often an item that failed is tried again within the same execution, up to 1,000 times. The
+	// default is 0.
 	Retries int
 	// RetryBackoff is the pause before the first retry, up to a minute. It doubles with each retry, up to a
 	// minute, and varies by half. The default, 0, is [DefaultRetryBackoff], a second; negative is no
 	// pause.
 	RetryBackoff time.Duration
 	// ClockPolicy says what happens to a fire on an instance whose clock is further off than
-	// MaxTimeDiff. With the default, [ClockWarn], it runs, and the clock is reported. With [ClockRefuse], it
-	// is missed there, and the instance leaves the job to others until its clock is right again.
+	// MaxTimeDiff. With the default, [ClockWarn], it runs, and the clock is reported; but an instance that is more than
+	// 30 seconds off leaves the job to others. With [ClockRefuse], the fire is missed there, and the instance leaves the
+	// job to others beyond MaxTimeDiff, until its clock is right again.
 	ClockPolicy ClockPolicy
 	// StartTime and EndTime bound the fires of Cron, both included; a run that began goes on beyond
 	// EndTime. They do not bound runs by hand. The zero time, the default, sets no bound. A job that has been stored may be
@@ -163,8 +168,8 @@ type Config struct {
 	//
 	// A copy of a Config has the same map. Code that receives a Config must not change the map.
 	Props map[string]string
-	// MaxConcurrentItems is how many items of the job run at once in one process; the others wait, in
-	// the order of their numbers. It takes precedence over ExecutorServiceHandler, and 0, the default,
+	// MaxConcurrentItems is how many items of the job run at once in one process, up to [MaxShardingTotalCount]; the
+	// others wait, in the order of their numbers. It takes precedence over ExecutorServiceHandler, and 0, the default,
 	// leaves it to that. An item that waits has begun: it holds its mark, and its next fires count as
 	// missed. So each item waits at most once, and no queue can overflow. An item that waits is given back when it moves, or
 	// its instance stops, and its fire runs elsewhere; one that nobody would run then, as its misfire policy makes nothing up

@@ -35,7 +35,7 @@ type ClockPolicy string
 
 // The values of [Config.ClockPolicy].
 const (
-	ClockWarn   ClockPolicy = ""       // warn: it runs, and the clock is reported
+	ClockWarn   ClockPolicy = ""       // warn: it runs, and the clock is reported, as long as it is 30 s off at most
 	ClockRefuse ClockPolicy = "refuse" // it is missed here; the instance leaves the job to others until its clock is right again
 )
 
