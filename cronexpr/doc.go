@@ -52,7 +52,8 @@
 // text is an error: empty elements in lists (1,,2), steps of 0, a step after names
 // (MON-FRI/2), text behind an element (5X, *5, ?5, 1-5W, MONDAY-FRIDAY), L, W or # in lists
 // (1W,15W), L and L-n in fields where they mean nothing, 0W, weekdays beyond 7 before #, 99 for *,
-// ranges that end at 0, negative steps, more than seven fields, and years outside 1970 to 2099.
+// ranges of days, months or weekdays that end at 0, negative steps, more than seven fields, and years
+// outside 1970 to 2099.
 // Two things work here that do not work in Quartz. With L-28W and beyond, Quartz loops for ever once it comes
 // to a month that is too short. Without a year field, Quartz stops a hundred years from now.
 //
