@@ -36,7 +36,8 @@ type JavaLayout interface {
 }
 
 // Reader reads the store itself, not a copy: an answer reflects every commit that was answered
-// before the call began. Each call is one request. Decisions should be made from a [View] instead.
+// before the call began. Each call is one request, except on ZooKeeper, where List and Children read node by node.
+// Decisions should be made from a [View] instead.
 //
 // Errors: [ErrInvalid] for a malformed path, [ErrUnavailable] when the context ends before the
 // store answered (it wraps the context's error), [ErrDenied], [ErrClosed].
@@ -92,8 +93,9 @@ type Outcome struct {
 // Viewer follows a subtree.
 type Viewer interface {
 	// View returns a copy of the subtree at path, the node itself included, that follows the store
-	// until ctx ends, [View.Close] or the handle's Close. It returns when the first state is there;
-	// until then ctx bounds the call. A view costs no goroutine of its own.
+	// until ctx ends, [View.Close] or the handle's Close. It returns when the first state is there.
+	// ctx bounds the call, and the view ends when ctx does: do not give it one with a timeout. A view
+	// costs no goroutine of its own.
 	//
 	// Nodes of whose paths one of the functions of except says true are no part of the copy: the view neither keeps
 	// them nor tells of them. Each must be quick, and always say the same of a path.
