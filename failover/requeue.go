@@ -32,7 +32,7 @@ func Crashed(s *jobtree.State, item int) bool {
 	return err == nil && it.Record.Err == nil && !it.Running.Exists() && !it.Remains.Exists() && !it.Disabled
 }
 
-// Requeue returns the transaction that has such an item wait for a claimant.
+// Requeue returns the transaction that has an item of which [Crashed] is true wait for a claimant.
 func Requeue(s *jobtree.State, item int) (registry.Txn, error) {
 	it, tree := s.Item(item), s.Tree()
 	record, err := it.Record.Value.Requeue()

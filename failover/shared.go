@@ -23,8 +23,8 @@ type Foreign struct {
 	Claim registry.Revision
 }
 
-// DeclareForeign returns the transaction that has such an execution run again. now goes into the record;
-// limit is as for [Declare]. The caller has seen that the item is not claimed. A mark of another session is
+// DeclareForeign returns the transaction that has an execution of a Java instance that was lost run again. now goes
+// into the record; limit is as for [Declare]. The caller has seen that the item is not claimed. A mark of another session is
 // of another execution.
 func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limit int) (registry.Txn, error) {
 	it, tree := s.Item(item), s.Tree()
@@ -107,7 +107,7 @@ func TakenOver(s *jobtree.State, item int) bool {
 	}
 }
 
-// Yield returns the transaction that leaves such an execution to Java.
+// Yield returns the transaction that leaves an execution of which [TakenOver] is true to Java.
 func Yield(s *jobtree.State, item int, now time.Time) (registry.Txn, error) {
 	it, tree := s.Item(item), s.Tree()
 	record, err := it.Record.Value.TakenOver(int64(it.Record.Revision), now)
