@@ -4,7 +4,7 @@
 // # Changing
 //
 // An [Operator] carries out operations: it disables and enables, triggers, changes settings, removes. Each is one
-// guarded transaction of a job:
+// guarded transaction of a job, with few exceptions, see below:
 //
 //	op, err := operate.New(reg, operate.By("anna", "cli"))
 //	result, err := op.DisableItem(ctx, "invoices", 3, operate.Options{Reason: "bad table"})
@@ -20,6 +20,11 @@
 //	settings    Create, ChangeSettings, RollBack, Remove
 //	instances   ShutDown, ShutDownEverywhere, Reshard, TidyServers
 //	many jobs   Match, and the function Each
+//
+// Some operations are more than one transaction. Remove disables the job, waits until nothing of it runs, also without
+// [Options.Wait], and deletes its tree: in parts, if that is too large for one transaction. Backfill triggers once for
+// each fire, and Trigger asks a hundred Java instances at a time. One that stopped halfway goes on if it is asked for
+// again, with its id.
 //
 // With [Options.Wait] an operation returns when the job has followed: when the items of a disabled server have
 // moved, or a triggered run is over. If the context ends before, the error is an [UnconfirmedError]: the
