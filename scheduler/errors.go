@@ -36,7 +36,7 @@ var (
 	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them, or was told
 	// of those of another kind; see [WithJavaPeers] and [WithElasticJob3Peers].
 	ErrJavaPeers = javapeers.ErrPeers
-	// ErrNoInstance: no instance of the job is registered.
+	// ErrNoInstance: nobody could run the job: no instance lives whose server is enabled, or the job is disabled.
 	ErrNoInstance = errors.New("job has no instance")
 	// ErrRan: Run was called before; a Scheduler runs once.
 	ErrRan = errors.New("scheduler ran already")
@@ -50,7 +50,7 @@ var (
 	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
 	ErrStopped = stopping.ErrStopped
 	// ErrNotReturned is the error of Configure, of the constructor of an error handler or of a sharding strategy
-	// that did not return in time.
+	// that did not return within ten seconds.
 	ErrNotReturned = asking.ErrNotReturned
 	// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
 	// and what is reported of one that did not return in time.

@@ -21,7 +21,9 @@ const (
 	FollowWhole Following = "whole"
 	// FollowByCost is all of a job or this process's own items alone, whichever costs less: the own items are followed
 	// alone if they are at most 32 and at most a quarter of the job's, at least 32 others are left out, and no instance
-	// or item has moved for three seconds.
+	// or item has moved for three seconds, or for thirty while that keeps happening. It takes an etcd, and watches that
+	// are left: a process that follows more than 16 jobs as a whole, or lists jobs that are data, follows all of each. See
+	// docs/scaling.md.
 	FollowByCost Following = "by cost"
 	// FollowOwn is this process's own items, as soon and as often as that is safe. It is for tests.
 	FollowOwn Following = "own"

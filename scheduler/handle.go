@@ -18,10 +18,12 @@ import (
 )
 
 // Job is one job that a process takes part in. Its answers come from what the process sees of the
-// registry, without a request but for [Job.Dump], and as of now. Its changes are made in the registry, for all processes,
-// except by [Job.Leave]. A handle is good while the scheduler has the job. Afterwards, and while the
-// scheduler does not run, its methods that look at the registry return [ErrUnknownJob]; but before Run, [Job.Trigger] asks
-// the instances that other processes have.
+// registry, as of now, and without a request, except those of [Job.Dump], and of [Job.Statistics] where the process
+// follows its own items alone. Its changes are made in the registry, for all processes, except by [Job.Leave]:
+// [Job.Update] reads the stored configuration first, and [Job.Trigger] reads the job where what the process sees does not do.
+//
+// A handle is good while the scheduler has the job. Afterwards, and while the scheduler does not run, its methods that look
+// at the registry return [ErrUnknownJob]; but before Run, [Job.Trigger] asks the instances that other processes have.
 //
 // All methods may be called concurrently.
 type Job struct {

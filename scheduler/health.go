@@ -89,9 +89,9 @@ type JobHealth struct {
 	Followed int `json:"followed"`
 	// Unowned are the items that no live instance owns.
 	Unowned []int `json:"unowned,omitempty"`
-	// Overdue are enabled items, whoever owns them, that should have run by now, and neither did nor do.
-	// An unmonitored job leaves nothing that would tell, and neither does an item that a Java instance
-	// owns.
+	// Overdue are enabled items, whoever owns them, that should have run by now, and neither did nor do: their fire
+	// was ten seconds and the job's jitter ago. A job with a fixed delay is not judged. An unmonitored job leaves
+	// nothing that would tell, and neither does an item that a Java instance owns.
 	Overdue []OverdueItem `json:"overdue,omitempty"`
 	// Waiting are enabled items whose execution was lost or cut short and waits to be run again.
 	Waiting []int `json:"waiting,omitempty"`

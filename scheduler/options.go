@@ -150,7 +150,8 @@ func WithErrorHandlers(handlers *errorhandler.Registry) Option {
 }
 
 // WithErrorHandlerTimeout bounds one call of an error handler; its context then ends with the cause
-// [ErrErrorHandlerTimeout]. A stop waits for handlers that are still being told as it waits for items: see
+// [ErrErrorHandlerTimeout]. Two calls of a job go on at once, and 1,024 failures wait: a failure that finds no room is
+// not told, and only logged. A stop waits for handlers that are still being told as it waits for items: see
 // [WithStopTimeout]. The default is 10 seconds.
 func WithErrorHandlerTimeout(d time.Duration) Option {
 	return func(o *options) error {
@@ -171,7 +172,7 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 //
 // The default is [DefaultStopTimeout]. With the three seconds, and what closing the registry may take,
 // that is less than the 30 seconds after which Kubernetes kills a container: whoever sets more should set
-// terminationGracePeriodSeconds, too.
+// terminationGracePeriodSeconds, too, to this, three seconds and the session's TTL.
 func WithStopTimeout(d time.Duration) Option {
 	return func(o *options) error {
 		if d < 0 {

@@ -19,7 +19,7 @@ const (
 )
 
 // ErrNotReturned is the error of Configure, of the constructor of an error handler or of a sharding strategy
-// that did not return in time.
+// that did not return within [Timeout].
 var ErrNotReturned = errors.New("has not returned in time")
 
 // NotReturned says what of a job's code has not returned.
