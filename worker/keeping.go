@@ -53,6 +53,9 @@ type wrote struct {
 	ends     *output.Ends // of the only attempt, or of all that are there so far
 }
 
+// of tells whether w is of the execution of sc.
+func (w wrote) of(sc job.ShardingContext) bool { return w.token == sc.Token && w.fire.Equal(sc.Fire) }
+
 // after tells whether w is of a later execution of the item than sc. Tokens grow; of executions without one, fires tell.
 func (w wrote) after(sc job.ShardingContext) bool {
 	if w.token != 0 && sc.Token != 0 {
@@ -127,7 +130,10 @@ func (k *keeping) heard(sc job.ShardingContext, ends *output.Ends) {
 	switch {
 	case last.after(sc):
 		return
-	case last.token != sc.Token || !last.fire.Equal(sc.Fire):
+	case !last.of(sc):
+		if last.bytes > 0 {
+			k.log.Warn(notKept, "job", of.job, "item", of.item, "error", "the item has run again before the end was told")
+		}
 		last = wrote{token: sc.Token, fire: sc.Fire}
 	}
 	k.last[of] = last.and(ends)
@@ -143,9 +149,11 @@ func (k *keeping) Observe(event scheduler.Event) {
 	of := itemOf{e.Context.JobName, e.Context.Item}
 	k.mu.Lock()
 	last := k.last[of]
-	delete(k.last, of)
+	if !last.after(e.Context) { // else the end is told late, and the next execution has already written
+		delete(k.last, of)
+	}
 	k.mu.Unlock()
-	if last.bytes == 0 || last.token != e.Context.Token {
+	if last.bytes == 0 || !last.of(e.Context) {
 		return
 	}
 	started := history.Started("", e.Round, e.Context, e.Began)

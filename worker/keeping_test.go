@@ -22,6 +22,13 @@ type nobody struct{}
 
 func (nobody) Post(history.Event) {}
 
+// keepingOf returns one whose outputs wait, as many as may.
+func keepingOf(waiting int) *keeping {
+	return &keeping{
+		outputs: make(chan history.Output, waiting), last: make(map[itemOf]wrote), Observer: observe.New(nobody{}), log: slog.New(slog.DiscardHandler),
+	}
+}
+
 func wroteOf(text string) *output.Ends {
 	ends := output.NewEnds(40)
 	_, _ = ends.Write([]byte(text))
@@ -44,7 +51,7 @@ func TestTheOutputsOfAttempts(t *testing.T) {
 		"the last one is silent":   {[]string{"no disk", "", ""}, "--- attempt 1 ---\nno disk\n--- attempt 2 ---\n--- attempt 3 ---\n", 7},
 		"the first one was silent": {[]string{"", "fine"}, "--- attempt 1 ---\n--- attempt 2 ---\nfine\n", 4},
 	} {
-		k := &keeping{outputs: make(chan history.Output, 1), last: make(map[itemOf]wrote), Observer: observe.New(nobody{})}
+		k := keepingOf(1)
 		k.heard(other, wroteOf("of a former execution, whose end is not heard of"))
 		for _, text := range test.attempts {
 			k.heard(one, wroteOf(text))
@@ -153,7 +160,7 @@ func TestALateOutput(t *testing.T) {
 		"the present one with":      {of(0, 0), of(7, time.Hour)},
 		"of the same fire, retaken": {of(7, 0), of(8, 0)},
 	} {
-		k := &keeping{outputs: make(chan history.Output, 1), last: make(map[itemOf]wrote), Observer: observe.New(nobody{})}
+		k := keepingOf(1)
 		k.heard(test.former, wroteOf("before"))
 		k.heard(test.present, wroteOf("one"))
 		k.heard(test.former, wroteOf("late"))
@@ -161,5 +168,30 @@ func TestALateOutput(t *testing.T) {
 		k.Observe(scheduler.ItemEvent{Context: test.present, Began: at, Ended: at})
 		require.Len(t, k.outputs, 1, name)
 		require.Equal(t, "--- attempt 1 ---\none\n--- attempt 2 ---\ntwo\n", (<-k.outputs).Text, name)
+	}
+}
+
+// If the end of an execution is told when the next one has written already, what the former one wrote is lost, and the log says
+// so. What the next one wrote is kept as its own.
+func TestAnEndThatIsToldLate(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
+	for name, tokens := range map[string][2]int64{"with tokens": {6, 7}, "without": {0, 0}} {
+		former := job.ShardingContext{JobName: "orders", Token: tokens[0], Fire: at}
+		next := job.ShardingContext{JobName: "orders", Token: tokens[1], Fire: at.Add(time.Second)}
+		var logged bytes.Buffer
+		k := keepingOf(2)
+		k.log = slog.New(slog.NewTextHandler(&logged, nil))
+		k.heard(former, wroteOf("former"))
+		k.heard(next, wroteOf("next"))
+		require.Equal(t, 1, strings.Count(logged.String(), notKept), name)
+		k.Observe(scheduler.ItemEvent{Context: former, Began: at, Ended: at})
+		require.Empty(t, k.outputs, name)
+		k.Observe(scheduler.ItemEvent{Context: next, Began: at.Add(time.Second), Ended: at.Add(time.Second)})
+		require.Len(t, k.outputs, 1, name)
+		o := <-k.outputs
+		require.Equal(t, "next", o.Text, name)
+		require.Equal(t, at.Add(time.Second), o.Start, name)
+		require.Empty(t, k.last, name)
 	}
 }
