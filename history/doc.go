@@ -43,6 +43,7 @@
 // # What it does not do
 //
 // The buffers are in memory. A process that is killed loses the events that its sinks have not taken yet: by
-// default those of some tenths of a second, and more during an outage. The guarantees of the scheduler rest on
-// the registry, not on this history.
+// default those of some tenths of a second, and more during an outage. Nobody posts the ends of what
+// it ran, so [Execution.Running] says true of those executions until they are deleted; the registry shows what does
+// run. The guarantees of the scheduler rest on the registry, not on this history.
 package history

@@ -30,7 +30,8 @@ type Execution struct {
 	FailureCause string
 }
 
-// Running tells whether the execution has not ended, as far as this event knows.
+// Running tells whether the execution has not ended, as far as this event knows. Of what was running in a process that was
+// killed, no event tells the end.
 func (e Execution) Running() bool { return e.Complete.IsZero() && !e.Success && e.FailureCause == "" }
 
 // State tells how far a round is. The words are stored and shown.

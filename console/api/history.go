@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/elasticron/elasticron/console/api/wire"
+	"github.com/elasticron/elasticron/console/live"
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -88,10 +89,12 @@ func listExecutions(c *call) error {
 		return err
 	}
 	answer := wire.ExecutionPage{Executions: []wire.Execution{}, Total: page.Total, Recorded: wire.FromStore}
-	for _, e := range page.Rows {
+	runs := c.runs(page.Rows)
+	for i, e := range page.Rows {
 		answer.Executions = append(answer.Executions, wire.Execution{
 			ID: e.ID, Round: e.Round, Job: e.Job, Task: e.TaskID, Hostname: e.Hostname, IP: e.IP, Instance: history.InstanceOf(e.TaskID), Source: string(e.Source), Item: e.Item,
-			Fire: e.Fire, Token: e.Token, Start: e.Start.UTC(), Complete: e.Complete.UTC(), Success: e.Success, Running: e.Running(), Error: e.FailureCause, Output: written[e.ID],
+			Fire: e.Fire, Token: e.Token, Start: e.Start.UTC(), Complete: e.Complete.UTC(), Success: e.Success, Running: runs[i], EndUnknown: e.Running() && !runs[i],
+			Error: e.FailureCause, Output: written[e.ID],
 		})
 	}
 	return c.answer(http.StatusOK, answer)
@@ -104,6 +107,32 @@ func (c *call) mayAskHistory(job string) error {
 	}
 	return fault(http.StatusForbidden, wire.CauseForbidden,
 		"you may not read all jobs of namespace %s, and of a name as long as this one the history keeps the first %d characters, so it cannot tell the job from others", c.ns.Name, history.MaxJobName)
+}
+
+// runs tells which executions run, as the registry shows. A history has the start of one whose process was killed, and no end.
+func (c *call) runs(rows []history.Execution) map[int]bool {
+	var p *live.Picture
+	jobs := make(map[string]map[int]operate.ExecutionRow) // what items run now
+	found := make(map[int]bool)
+	for i, e := range rows {
+		if !e.Running() || !history.TellsApart(e.Job) {
+			continue
+		}
+		if p == nil {
+			p = c.picture() // later than the history was read: what began before is there
+		}
+		if jobs[e.Job] == nil {
+			jobs[e.Job] = make(map[int]operate.ExecutionRow)
+			for _, now := range p.Namespace.Executions(e.Job) {
+				if now.Outcome == operate.OutcomeRunning {
+					jobs[e.Job][now.Item] = now
+				}
+			}
+		}
+		now, runs := jobs[e.Job][e.Item]
+		found[i] = runs && (e.Token != 0 && now.Token == e.Token || now.Begin.UnixMilli() == e.Start.UnixMilli())
+	}
+	return found
 }
 
 // written tells of which executions the output is kept, and how much they wrote.

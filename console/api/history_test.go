@@ -17,6 +17,10 @@ import (
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 func TestHistoryOfAStore(t *testing.T) {
@@ -243,4 +247,48 @@ func (away) Executions(context.Context, history.ExecutionQuery) (history.Page[hi
 
 func (away) Statuses(context.Context, history.StatusQuery) (history.Page[history.Status], error) {
 	return history.Page[history.Status]{}, context.DeadlineExceeded
+}
+
+// A history has the starts of what a process ran that was killed, and no ends. The registry shows which executions run.
+func TestWhatRunsOfAHistory(t *testing.T) {
+	t.Parallel()
+	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, store.Close()) })
+	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 3})
+	require.NoError(t, err)
+	tree := jobtree.For("orders")
+	at := time.Now().UTC().Truncate(time.Minute)
+	running, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: at, Round: "r", Time: at})
+	require.NoError(t, err)
+	lost, err := running.DeclareLost(5, at.Add(time.Second), 0)
+	require.NoError(t, err)
+	token, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put(tree.Config(), text), registry.Put(tree.ItemRecord(0), jobtree.EncodeRecord(running)), registry.Put(tree.ItemRecord(1), jobtree.EncodeRecord(running)),
+		registry.Put(tree.ItemRecord(2), jobtree.EncodeRecord(lost)),
+	}})
+	require.NoError(t, err)
+	row := func(id, name string, item int, token int64, start time.Time) history.Execution {
+		return history.Execution{ID: id, Job: name, TaskID: "t", Source: job.Scheduled, Item: item, Token: token, Start: start}
+	}
+	ended := row("ended", "orders", 0, 3, at.Add(-time.Minute))
+	ended.Complete, ended.Success = at, true
+	require.NoError(t, store.Write(t.Context(), []history.Event{
+		ended,
+		row("runs, by its token", "orders", 0, int64(token), at.Add(3*time.Millisecond)),
+		row("runs, by its begin", "orders", 1, 0, at),
+		row("killed, and begun again since", "orders", 1, 5, at.Add(-time.Hour)),
+		row("killed, and known to be lost", "orders", 2, 5, at),
+		row("of a name that is cut off", strings.Repeat("a", history.MaxJobName), 0, 6, at),
+		row("of a job that is gone", "former", 0, 6, at),
+	}))
+	w := serve(t, reg, store)
+	var page wire.ExecutionPage
+	w.ask(t, vera, "GET", "/executions", nil).into(t, &page)
+	require.Len(t, page.Executions, 7)
+	for _, e := range page.Executions {
+		require.Equal(t, strings.HasPrefix(e.ID, "runs"), e.Running, e.ID)
+		require.Equal(t, !e.Running && e.ID != "ended", e.EndUnknown, e.ID)
+	}
 }

@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/job"
 )
 
 // everyPage lists all pages, and what is there once a page is complete.
@@ -94,6 +98,23 @@ func TestOutputsOfExecutions(t *testing.T) {
 	require.Equal(t, []string{
 		"GET /jobs/orders-settle/outputs/2 ", "GET /jobs/orders-settle/outputs/5 ", "GET /jobs/orders-settle/outputs/12 ",
 	}, s.done(), "each is read once")
+}
+
+// Of an execution whose process was killed, a history has no end, and its page does not say that it runs.
+func TestAnExecutionWithoutAnEnd(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Add(-time.Hour)
+	row := func(item int) history.Execution {
+		return history.Execution{ID: fmt.Sprint(item), Round: "r", Job: "orders", TaskID: "t", Source: job.Scheduled, Item: item, Token: int64(1 + item), Start: at}
+	}
+	killed, fine := row(0), row(1)
+	fine.Complete, fine.Success = at.Add(time.Second), true
+	h := newHall(t, 2, access.Config{}, killed, fine)
+	tab := look(t)
+	tab.open(h.url + "/ns/shop/history?round=r&job=orders")
+	tab.sees("#found tbody tr:nth-child(1)", "unknown")
+	tab.sees("#found tbody tr:nth-child(2)", "ok")
+	tab.sees(".round", "unknown")
 }
 
 // All pages of a history end where the first one begins, so that what runs meanwhile pushes no row from page to page.

@@ -216,8 +216,11 @@ type Execution struct {
 	Complete time.Time `json:"complete,omitzero"`
 	Success  bool      `json:"success"`
 	Running  bool      `json:"running"`
-	Error    string    `json:"error,omitempty"`
-	Output   int64     `json:"output,omitempty"` // how many bytes it wrote, if its output is kept
+	// EndUnknown tells that a history has no end of it and that the registry does not show that it runs: its process was killed,
+	// or, if the job's executions are not recorded, may run it still.
+	EndUnknown bool   `json:"end_unknown,omitempty"`
+	Error      string `json:"error,omitempty"`
+	Output     int64  `json:"output,omitempty"` // how many bytes it wrote, if its output is kept
 }
 
 // OutputList is outputs of a job, the newest first, without their texts.

@@ -22,6 +22,7 @@ export interface Past {
   complete?: string;
   success: boolean;
   running: boolean;
+  end_unknown?: boolean; // nobody has heard of its end, and it may not run
   error?: string;
   output?: number; // bytes that it wrote, if they are kept
 }
@@ -36,7 +37,7 @@ interface Found {
 const PER_PAGE = 50;
 const TIMES = ["from", "until"];
 
-export const outcomeOf = (e: Past): string => (e.running ? "running" : e.success ? "success" : "failure");
+export const outcomeOf = (e: Past): string => (e.running ? "running" : e.end_unknown ? "unknown" : e.success ? "success" : "failure");
 
 export async function history(): Promise<void> {
   const params = new URLSearchParams(location.search);
@@ -124,12 +125,13 @@ const lasted = (e: Past): number => (e.complete ? Date.parse(e.complete) - Date.
 function roundHead(all: Past[], round: string): Child {
   const first = all[all.length - 1];
   if (!first) return null;
-  const bad = all.filter((e) => !e.running && !e.success).length;
+  const outcomes = all.map(outcomeOf);
+  const bad = outcomes.filter((o) => o === "failure").length;
   const begin = Math.min(...all.map((e) => Date.parse(e.start)));
   const end = Math.max(...all.map((e) => Date.parse(e.complete ?? e.start)));
   return h("section", { class: "round" },
     h("h2", null, `Round of ${first.job}`),
-    h("p", null, badge(bad > 0 ? "failure" : all.some((e) => e.running) ? "running" : "success"), ` ${many(all.length, "item")}${bad > 0 ? `, ${count(bad)} failed` : ""}, ${moment(first.start)} (${ago(first.start)}), ${lasting(end - begin)} in all`, h("small", null, ` ${round}`)),
+    h("p", null, badge(["failure", "running", "unknown"].find((o) => outcomes.includes(o)) ?? "success"), ` ${many(all.length, "item")}${bad > 0 ? `, ${count(bad)} failed` : ""}, ${moment(first.start)} (${ago(first.start)}), ${lasting(end - begin)} in all`, h("small", null, ` ${round}`)),
     h("p", { class: "deeds" },
       h("a", { class: "button", href: link({ job: first.job, until: new Date(begin - 1).toISOString() }) }, "← Before"),
       h("a", { class: "button", href: link({ job: first.job, from: new Date(begin - 600_000).toISOString(), until: new Date(end + 600_000).toISOString() }) }, "Around"),
