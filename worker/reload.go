@@ -12,8 +12,9 @@ func (w *Worker) Reload(file File) (later []string, err error) {
 	if err != nil {
 		return nil, err
 	}
+	w.reloading.Lock()
+	defer w.reloading.Unlock()
 	w.mu.Lock()
-	defer w.mu.Unlock()
 	if w.ran && w.parts == nil {
 		w.mu.Unlock()
 		<-w.serving
@@ -21,35 +22,56 @@ func (w *Worker) Reload(file File) (later []string, err error) {
 	}
 	if w.parts == nil {
 		w.file = file
+		w.mu.Unlock()
 		return nil, nil
 	}
+	was := w.file // nobody else changes it
+	w.mu.Unlock()
+	// Users and keys may come from where nobody answers, and a stop is not to wait for that.
+	read, err := w.parts.read(&was, file)
+	if err != nil {
+		return was.needRestart(file), err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.ready && !w.draining {
 		w.notify("RELOADING=1\n" + daemon.SdNotifyMonotonicUsec())
 		defer w.notify("READY=1")
 	}
-	was := w.file
 	later = was.needRestart(file)
-	return later, w.apply(&was, file)
+	return later, w.apply(&was, file, read)
 }
 
-// apply changes what can be changed, all or nothing. The caller holds mu.
-func (w *Worker) apply(was *File, file File) error {
-	var rules *callRules
-	var err error
+// reread is what the machine has of a file that is reloaded.
+type reread struct {
+	rules  *callRules   // nil without a section http before and now
+	script *Script      // nil without a section script before and now
+	set    func() error // has it count for scripts
+}
+
+func (p *parts) read(was *File, file File) (r reread, err error) {
 	if was.HTTP != nil && file.HTTP != nil {
-		if rules, err = rulesOf(*file.HTTP); err != nil {
-			return err
+		if r.rules, err = rulesOf(*file.HTTP); err != nil {
+			return r, err
 		}
 	}
 	if was.Script != nil && file.Script != nil {
-		kept := file.Script.keeping(*was.Script)
-		if err := w.parts.scripts.set(*kept); err != nil {
+		r.script = file.Script.keeping(*was.Script)
+		r.set, err = p.scripts.read(*r.script)
+	}
+	return r, err
+}
+
+// apply changes what can be changed, all or nothing. The caller holds mu.
+func (w *Worker) apply(was *File, file File, read reread) error {
+	if read.script != nil {
+		if err := read.set(); err != nil {
 			return err
 		}
-		was.Script = kept
+		was.Script = read.script
 	}
-	if rules != nil {
-		w.parts.calls.now.Store(rules)
+	if read.rules != nil {
+		w.parts.calls.now.Store(read.rules)
 		now := *file.HTTP
 		now.Secrets = was.HTTP.Secrets
 		was.HTTP = &now

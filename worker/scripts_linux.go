@@ -102,12 +102,16 @@ func settingsOf(s Script) (*command.Settings, error) {
 	return settings, nil
 }
 
-// set changes the settings for runs that begin from now on.
-func (s *scripts) set(to Script) error {
+// read reads what the machine has of a section. What it returns has that count for runs that begin later.
+func (s *scripts) read(to Script) (set func() error, err error) {
 	settings, err := settingsOf(to)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	return func() error { return s.set(to, settings) }, nil
+}
+
+func (s *scripts) set(to Script, settings *command.Settings) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {

@@ -20,10 +20,10 @@ func openScripts(Script, *slog.Logger, hearing) (*scripts, error) {
 	return nil, errNoScripts
 }
 
-func (*scripts) set(Script) error           { return errNoScripts }
-func (*scripts) bury(context.Context)       {}
-func (*scripts) close(time.Duration) error  { return nil }
-func (*scripts) LongestStop() time.Duration { return 0 }
-func (*scripts) Stop(error)                 {}
-func (*scripts) Kill()                      {}
-func (*scripts) Idle() <-chan struct{}      { return nil }
+func (*scripts) read(Script) (func() error, error) { return nil, errNoScripts }
+func (*scripts) bury(context.Context)              {}
+func (*scripts) close(time.Duration) error         { return nil }
+func (*scripts) LongestStop() time.Duration        { return 0 }
+func (*scripts) Stop(error)                        {}
+func (*scripts) Kill()                             {}
+func (*scripts) Idle() <-chan struct{}             { return nil }

@@ -30,6 +30,8 @@ type Worker struct {
 	metrics  *prometheus.Collector
 	serving  chan struct{} // closed when Run has opened everything, or has returned
 
+	reloading sync.Mutex // held by Reload, and taken before mu
+
 	mu       sync.Mutex
 	file     File // as it counts
 	ran      bool

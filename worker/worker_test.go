@@ -409,8 +409,10 @@ func TestReloadUnderLoad(t *testing.T) {
 	later, err := w.Reload(s.parsed(allowed + "grace: 1m\nlisten: 127.0.0.1:0\nlog: {level: debug}\n"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"listen", "log.level"}, later)
+	told := w.told.all()
 	_, err = w.Reload(s.parsed("script: {commands: ['*'], user: no-such-user}\n"))
 	require.ErrorContains(t, err, `script.user "no-such-user" must be a user`)
+	require.Equal(t, told, w.told.all(), "users are looked up first, while the worker can be told to stop")
 	before = all()
 	s.eventually(func() bool { return all() > before+2*jobs }, "what is refused changes nothing")
 

@@ -146,9 +146,20 @@ func (r *workerRun) file() (worker.File, error) {
 
 // heed has the worker heed signals, until the function that it returns is called.
 func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func() {
-	signals := make(chan os.Signal, 4) // of which none is to be lost while a file is read
+	signals := make(chan os.Signal, 4) // of which none is to be lost
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	over, done := make(chan struct{}), make(chan struct{})
+	reloads := make(chan struct{}, 1) // one more than the one that goes on
+	go func() {                       // nobody waits for it: the file may be where nobody answers
+		for {
+			select {
+			case <-over:
+				return
+			case <-reloads:
+				r.reload(w, log)
+			}
+		}
+	}()
 	go func() {
 		defer close(done)
 		defer signal.Stop(signals)
@@ -159,7 +170,10 @@ func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func()
 			case s := <-signals:
 				switch {
 				case s == syscall.SIGHUP:
-					r.reload(w, log)
+					select {
+					case reloads <- struct{}{}:
+					default: // the one that waits will read what is there now
+					}
 				case ends == 0:
 					stop()
 					ends++

@@ -172,6 +172,31 @@ func TestTheWorkerUnderSystemd(t *testing.T) {
 	require.Equal(t, w.lines("began"), w.lines("ended"), "what ran came to its end")
 }
 
+// A worker that reads its file from where nobody answers can be told to stop.
+func TestAStopDuringAReload(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := dir + "/worker.yaml"
+	require.NoError(t, os.WriteFile(file, []byte("registry: {embedded: "+dir+"/etcd, address: '127.0.0.1:"+freePort(t)+"', namespace: shop}\nhttp: {allow: ['*']}\n"), 0o600))
+	told := listenAsSystemd(t, dir+"/n")
+	w := startWorker(t, dir, []string{"NOTIFY_SOCKET=" + dir + "/n"}, "worker", "--config", file)
+	w.eventually(func() bool { return told.has("READY=1") }, "it is ready")
+	require.NoError(t, os.Remove(file))
+	require.NoError(t, syscall.Mkfifo(file, 0o600))
+	w.signal(syscall.SIGHUP)
+	var pipe *os.File
+	w.eventually(func() bool {
+		var err error
+		pipe, err = os.OpenFile(file, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		return err == nil
+	}, "it reads the file")
+	defer pipe.Close()
+	w.signal(syscall.SIGHUP)
+	w.signal(syscall.SIGTERM)
+	w.eventually(func() bool { return told.has("STOPPING=1") }, "it stops")
+	require.NoError(t, w.cmd.Wait(), w.log.String())
+}
+
 // The server as systemd knows it: it says when it answers, that it goes on, and when it stops.
 func TestTheServerUnderSystemd(t *testing.T) {
 	t.Parallel()
