@@ -4,17 +4,19 @@ package catalog
 var (
 	Executions = metric("executions", Counter, "{execution}",
 		"Executions of items that ended; refused are those that were taken away before their end could be recorded.", Job, Source, Outcome)
-	ExecutionsRunning = metric("executions.running", Gauge, "{execution}", "Executions that have begun and not ended.", Job)
-	ExecutionsWaiting = metric("executions.waiting", Gauge, "{execution}", "Executions that have begun and wait for their turn.", Job)
-	Duration          = metric("execution.duration", Histogram, Seconds, "Time from begin to end of an execution, waits included.", Job)
-	Lateness          = metric("execution.lateness", Histogram, Seconds, "Time from the fire to the begin, of scheduled and missed fires.", Job)
-	Retries           = metric("execution.retries", Counter, "{attempt}", "Attempts that failed and were followed by another.", Job)
-	RoundDuration     = metric("round.duration", Histogram, Seconds, "Time from the begin of a round here to its last end.", Job)
-	Leader            = metric("leader", Gauge, "{leader}", "1 while this process leads the job.", Job)
-	Elections         = metric("elections", Counter, "{election}", "Leaderships gained.", Job)
-	Reshardings       = metric("reshardings", Counter, "{resharding}", "Assignments made as the leader.", Job)
-	ItemsMoved        = metric("items.moved", Counter, "{item}", "Items whose owner these assignments changed.", Job)
-	Paused            = metric("job.paused", Gauge, "{job}",
+	ExecutionsRunning = metric("executions.running", Gauge, "{execution}",
+		"Executions whose code was called and that have not ended; those that wait, for whatever, are not among them.", Job)
+	ExecutionsWaiting = metric("executions.waiting", Gauge, "{execution}",
+		"Executions that have begun and wait for their turn; not those that wait for AllStarted of their round.", Job)
+	Duration      = metric("execution.duration", Histogram, Seconds, "Time from begin to end of an execution, waits included.", Job)
+	Lateness      = metric("execution.lateness", Histogram, Seconds, "Time from the fire to the begin, of scheduled and missed fires.", Job)
+	Retries       = metric("execution.retries", Counter, "{attempt}", "Attempts that failed and were followed by another.", Job)
+	RoundDuration = metric("round.duration", Histogram, Seconds, "Time from the begin of a round here to its last end.", Job)
+	Leader        = metric("leader", Gauge, "{leader}", "1 while this process leads the job.", Job)
+	Elections     = metric("elections", Counter, "{election}", "Leaderships gained.", Job)
+	Reshardings   = metric("reshardings", Counter, "{resharding}", "Assignments made as the leader.", Job)
+	ItemsMoved    = metric("items.moved", Counter, "{item}", "Items whose owner these assignments changed.", Job)
+	Paused        = metric("job.paused", Gauge, "{job}",
 		"1 while the job pauses here, because its configuration is gone or cannot be read or used.", Job)
 	Blind = metric("view.blind", Gauge, "{view}",
 		"1 while the tree of the job cannot be followed here, so that nothing of it begins; no job for the list of jobs.", Job)
