@@ -14,7 +14,8 @@
 // A probe may act on /live and /ready: other processes, an operator or a slow registry cannot make them fail.
 // /cluster is for alerts. If a load balancer or an orchestrator acted on it, a fault of one process or one job
 // would take every process out of service. Before Run, a process is live and ready, because it has not failed in
-// anything. The handler sends no requests to the registry. It shows names of jobs and instances, and no values.
+// anything. The handler sends no requests to the registry. It shows names of jobs and instances, and no
+// values that may be secret: where it tells what is wrong with a setting, it hides those.
 package health
 
 import (
