@@ -271,6 +271,83 @@ func TestFiresOfAnItemWhoseOwnerStartedAgain(t *testing.T) {
 	}
 }
 
+// All sessions end while the registry is away, and one instance dies. When it is back, an instance that has started meanwhile
+// registers before those that were there: it is the oldest now, and knows the least.
+func TestFiresOfAnOutageAfterWhichANewInstanceIsTheOldest(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		witnesses int
+		late      time.Duration // so long after the new instance they register
+	}{
+		"one witness":          {witnesses: 1, late: 200 * time.Millisecond},
+		"two witnesses":        {witnesses: 2, late: 200 * time.Millisecond},
+		"three witnesses":      {witnesses: 3, late: 400 * time.Millisecond},
+		"before it, as a rule": {witnesses: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := makeUpAll(4)
+				var witnesses []*instance
+				for n := range test.witnesses {
+					witnesses = append(witnesses, c.onServer(n+1, "witness", time.Duration(n)*time.Millisecond, nil, cfg))
+				}
+				dies := c.onServer(8, "dies", 0, nil, cfg)
+				sleepUntil(10500 * time.Millisecond)
+				c.server.Stop()
+				for _, w := range witnesses {
+					w.registry.Cut()
+				}
+				dies.crash(t)
+				sleepUntil(30500 * time.Millisecond)
+				c.server.Start()
+				if test.late == 0 {
+					for _, w := range witnesses {
+						w.registry.Heal()
+					}
+					time.Sleep(50 * time.Millisecond)
+				}
+				time.Sleep(6 * time.Second) // the sessions of those who were there are over
+				c.onServer(9, "new", 0, nil, cfg)
+				time.Sleep(test.late)
+				for _, w := range witnesses {
+					w.registry.Heal()
+				}
+				sleepUntil(60500 * time.Millisecond)
+				requireEachFire(t, c.take(), 4, 1, 60)
+			})
+		})
+	}
+}
+
+// The oldest instance, which has ticked the most, stands still while its session goes on. The next one tells what it knows.
+func TestFiresOfAnItemWhileTheOldestInstanceStandsStill(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := makeUpAll(1)
+		cfg.Failover = true
+		oldest := c.onServer(0, "oldest", 0, nil, cfg)
+		c.onServer(1, "next", 0, nil, cfg)
+		busy := c.onServer(8, "busy", 0, slowOnce(10*time.Second), cfg)
+		sleepUntil(7400 * time.Millisecond)
+		c.onServer(9, "new", 0, nil, cfg)
+		sleepUntil(7500 * time.Millisecond)
+		oldest.registry.Pause()
+		remove(t, c.server, ofOrders.Leader())
+		sleepUntil(7800 * time.Millisecond)
+		leader := c.state().Leader.Instance
+		busy.crash(t)
+		busy.registry.Expire()
+		sleepUntil(11500 * time.Millisecond)
+		owners, runs := c.owners(), c.take()
+		oldest.registry.Resume()
+		sleepUntil(20 * time.Second) // for what is busy
+		require.Equal(t, "10.0.0.1@-@next", leader)
+		require.Equal(t, map[string]int{"10.0.0.9@-@new": 1}, owners)
+		requireEachFire(t, runs, 1, 1, 11)
+	})
+}
+
 // So do the fires of so many items that a resharding is written in parts: the transaction that puts it into force names none
 // of them.
 func TestFiresOfManyItemsThatLostTheirOwner(t *testing.T) {

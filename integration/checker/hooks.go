@@ -71,12 +71,24 @@ func (j *judge) calmRounds() []calmRound {
 			for n := range s.is.ShardingTotalCount {
 				r.executions = append(r.executions, j.ofFire(n, fire))
 			}
-			if !slices.Contains(r.executions, nil) && !j.excused.touches(fire.Add(-j.rules.Settle), r.ended()) {
+			if !slices.Contains(r.executions, nil) && !j.excused.touches(fire.Add(-j.rules.Settle), r.ended()) && !j.askedFor(fire, r.ended().Add(j.rules.Settle)) {
 				rounds = append(rounds, r)
 			}
 		}
 	}
 	return rounds
+}
+
+// askedFor tells whether anything began by hand within a time: a round by hand takes the place of one that is not complete.
+func (j *judge) askedFor(from, until time.Time) bool {
+	for _, executions := range j.byItem {
+		for _, e := range executions {
+			if e.begun.Current.ByHand() && !e.began.Before(from) && !e.began.After(until) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ofFire returns the execution of an item for a fire, if it began on time and has come to its end by itself.

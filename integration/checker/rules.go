@@ -17,6 +17,8 @@ type Rules struct {
 	Handover time.Duration
 	// Late is how late a scheduled execution may begin. Beyond, it is a missed fire.
 	Late time.Duration
+	// Witnesses tells that each process follows all items, and so can tell others what an item has missed.
+	Witnesses bool
 	// Skew is by how much the clocks of processes may be ahead or behind.
 	Skew time.Duration
 	// Clock is by how much the clock of a process may differ from the store's before its instance leaves the

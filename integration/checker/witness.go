@@ -80,6 +80,9 @@ func (s *settings) all() bool { return s.Misfire == job.MisfireAll }
 // witnessed tells whether an instance that could have made a fire up must have known of it: its own clock
 // ticked it, or whoever owned the item from then on did, and handed over what it knew.
 func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Time) bool {
+	if j.rules.Witnesses && j.bystander(m, at, by, from, upTo) {
+		return true
+	}
 	owners := j.courses.owner[m.item]
 	for _, owner := range owners.between(m.due.Add(-j.jitter()-2*j.rules.Skew), upTo) {
 		if !j.ticked(owner, m.due, m.due, from) {
@@ -88,6 +91,26 @@ func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Tim
 	}
 	off := of(j.courses.servers, jobtree.ServerOf(by))
 	return j.ticked(by, m.due, at, from) && !slices.Contains(off.between(from, upTo), true) || j.handedOver(m, at)
+}
+
+// bystander tells whether an instance that did not own an item knew of a fire and could tell its owner: it had taken part when the
+// fire came, and nothing has kept it from speaking, nor the owner from hearing it, for as long as an owner waits.
+func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Time) bool {
+	since := at.Add(-j.rules.Handover - 2*j.rules.Settle - 2*j.rules.Skew)
+	kinds := []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Stopped, Held, Paced}
+	if !since.After(m.due) || j.during(by, j.rules.Settle, kinds...).touches(since, at) || !j.presence[by].covers(since) {
+		return false
+	}
+	// By another clock, who joins as a fire comes joined before it, and so knows of it.
+	if slices.ContainsFunc(j.presence[by], func(p span) bool { return !p.from.Before(from) && !p.from.After(upTo) }) {
+		return false
+	}
+	return slices.ContainsFunc(j.instances(), func(id string) bool {
+		off := of(j.courses.servers, jobtree.ServerOf(id))
+		_, away := j.presence[id].gap(since, at)
+		return id != by && !away && j.ticked(id, m.due, at, from) && !slices.Contains(off.between(from, at), true) &&
+			!j.during(id, j.rules.Settle, kinds...).touches(since, at) && !j.away(id).touches(since, at)
+	})
 }
 
 // ticked tells whether the process of an instance, which lives on at a moment, had taken part for a while

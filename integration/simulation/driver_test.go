@@ -61,6 +61,7 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 	for _, phase := range p.hooks {
 		c.rules.Hooks[phase] = c.ttl
 	}
+	c.rules.Witnesses = !p.narrow()
 	c.requests = p.requests
 	if p.rate > 0 {
 		d.rec.paced(p.faults, p.rate)

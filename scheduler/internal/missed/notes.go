@@ -180,7 +180,7 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if f.joined.After(it.came) { // nobody tells anything to who is not there
 		left = handoverWait - time.Since(f.joined)
 	}
-	if left <= 0 || !mayBeTold(v, it) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
+	if left <= 0 || !mayBeTold(v) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
 		return false
 	}
 	f.rounds.LookAgain(node.Number)
@@ -188,11 +188,8 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	return true
 }
 
-// mayBeTold tells whether somebody lives who may have ticked what this instance has not: the former owner,
-// or who was here before it.
-func mayBeTold(v room.View, it *Item) bool {
-	mine := v.State.Instance(v.Instance)
-	return slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
-		return i.ID != mine.ID && (i.ID == it.former || i.Created < mine.Created)
-	})
+// mayBeTold tells whether somebody lives who may have ticked what this instance has not. That may be one that registered later:
+// after an outage in which its session ended.
+func mayBeTold(v room.View) bool {
+	return slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool { return i.ID != v.Instance })
 }

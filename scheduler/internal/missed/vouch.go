@@ -15,10 +15,20 @@ import (
 // that its item missed it, and whoever had the item then may be dead, so somebody who has ticked the fire
 // tells the new owner. The instance that has been there for the longest does: it has ticked the most. It
 // goes by the items' records, not by what happened to their owners.
+//
+// The others leave it to that instance for a moment, and then tell what they know, one after the other: who finds all of it noted
+// has nothing to tell. For the oldest may stand still while its session goes on. And when all sessions have ended, as in a long
+// outage of the registry, those who were there register anew, and one that is new may be the oldest; nobody can tell them apart.
 type vouching struct {
-	toTell   map[int]time.Time // items to note fires of, and up to which one
+	toTell   map[int]telling   // items to note fires of
 	newest   registry.Revision // creation of the youngest instance that was seen
 	arrivals []arrival         // ascending
+}
+
+// telling says which fires of an item are to be noted, and when.
+type telling struct {
+	until time.Time // the newest of them, or a later time
+	from  time.Time // before that somebody else may do it; by the monotonic clock
 }
 
 // arrival says that instances created at a revision or later tick what is later than a fire, and perhaps
@@ -34,6 +44,9 @@ const (
 	// farewellAge is how old a fire must be for an instance that leaves to speak of it. Before that its
 	// item's owner may just begin.
 	farewellAge = 200 * time.Millisecond
+	// patience is how long what there is to tell is left to somebody older who certainly knows it. With what sets the others
+	// apart, it is less than a new owner waits.
+	patience = time.Second
 )
 
 // FollowOwners finds items whose owners need to be told something.
@@ -61,9 +74,17 @@ func (f *Fires) vouch(v room.View, n int) {
 		return // when it is followed again, it is touched
 	}
 	owner := v.State.Instance(v.State.Owner(n))
-	since := f.vouching.ticksSince(owner.Created)
-	if !since.IsZero() && since.After(v.State.Record(n).Value.LastFire) && vouchesTo(v, owner) {
-		f.vouching.tell(n, since)
+	since, ran := f.vouching.ticksSince(owner.Created), v.State.Record(n).Value.LastFire
+	if since.IsZero() || !since.After(ran) {
+		return
+	}
+	switch f.standing(v, owner, ran) {
+	case first:
+		f.vouching.tell(n, since, 0)
+	case perhapsFirst:
+		f.vouching.tell(n, since, v.HoldBack())
+	case second:
+		f.vouching.tell(n, since, patience+v.HoldBack())
 	}
 }
 
@@ -98,30 +119,52 @@ func (vo *vouching) ticksSince(created registry.Revision) time.Time {
 	return time.Time{}
 }
 
-// vouchesTo tells whether it is this instance that tells an owner what its items missed.
-func vouchesTo(v room.View, owner jobtree.Instance) bool {
-	mine := v.State.Instance(v.Instance)
-	return mine.Created != 0 && owner.ID != mine.ID && !slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
-		return i.Created < mine.Created
-	})
+// standing is whether it falls to this instance to tell an owner what its item missed.
+type standing uint8
+
+const (
+	none         standing = iota // it does not take part, or is the owner
+	second                       // somebody older ticked all that
+	perhapsFirst                 // somebody is registered for longer, and perhaps ticked less
+	first
+)
+
+// standing returns that of this instance; ran is the last fire that the item ran for.
+func (f *Fires) standing(v room.View, owner jobtree.Instance, ran time.Time) standing {
+	mine, stands := v.State.Instance(v.Instance), first
+	if mine.Created == 0 || owner.ID == mine.ID {
+		return none
+	}
+	for _, i := range v.State.Instances {
+		if i.Created >= mine.Created || i.ID == owner.ID {
+			continue
+		}
+		if since := f.vouching.ticksSince(i.Created); !since.After(ran) {
+			return second
+		}
+		stands = perhapsFirst
+	}
+	return stands
 }
 
-func (vo *vouching) tell(n int, until time.Time) {
+func (vo *vouching) tell(n int, until time.Time, after time.Duration) {
 	if vo.toTell == nil {
-		vo.toTell = make(map[int]time.Time)
+		vo.toTell = make(map[int]telling)
 	}
-	vo.toTell[n] = until
+	from := time.Now().Add(after)
+	if known, is := vo.toTell[n]; is && known.from.Before(from) {
+		from = known.from
+	}
+	vo.toTell[n] = telling{until: until, from: from}
 }
 
 // farewell plans to tell, before this instance leaves, all that perhaps nobody who stays has ticked.
 func (f *Fires) farewell(v room.View) {
-	if !vouchesTo(v, jobtree.Instance{}) {
-		return
-	}
-	until := v.Clock.Now().Add(-farewellAge)
+	until, newest := v.Clock.Now().Add(-farewellAge), f.witness.Newest()
 	for n := range v.State.Total() {
-		if newest := f.witness.Newest(); newest.After(v.State.Record(n).Value.LastFire) && !v.Owns(n) && v.State.Knows(n) {
-			f.vouching.tell(n, until)
+		ran := v.State.Record(n).Value.LastFire
+		if newest.After(ran) && !v.Owns(n) && v.State.Knows(n) && f.standing(v, jobtree.Instance{}, ran) >= perhapsFirst {
+			f.vouching.tell(n, until, 0)
 		}
 	}
 }
@@ -132,8 +175,12 @@ func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch 
 		f.farewell(v)
 	}
 	var batch room.Batch
-	for n, until := range f.vouching.toTell {
-		batch = append(batch, f.vouchFor(v, others, n, until)...)
+	for n, told := range f.vouching.toTell {
+		if left := time.Until(told.from); left > 0 {
+			f.ports.Wake(left)
+			continue
+		}
+		batch = append(batch, f.vouchFor(v, others, n, told.until)...)
 	}
 	return batch
 }
