@@ -79,7 +79,8 @@ type ItemEvent struct {
 	Ended   time.Time // zero when it started
 	Err     error     // what the item returned, or its [job.PanicError]; nil is success
 	// CutShort tells that the item's context had ended, as with its session or a stop, before its code
-	// returned Err. An item that finished all the same is not cut short, also if its end was Refused.
+	// returned Err, or while it waited to be tried again. An item that finished all the same is not cut short, and
+	// neither is one that had failed before, also if its end was Refused.
 	CutShort bool
 	// Refused tells why the end could not be recorded: nil if it was, a conflict if the
 	// execution had been taken away meanwhile, [registry.ErrSessionLost] if the scheduler stopped before

@@ -175,6 +175,73 @@ func TestCutShortIsToldApartFromFinished(t *testing.T) {
 	}
 }
 
+// An execution that has failed before its context ends has failed, whatever becomes of its session, or of a stop, before that
+// is recorded: the handler hears of it, or is named as not called, and nobody runs it again. One that would be tried again is cut short.
+func TestWhatFailedBeforeItsContextEndedIsNotCutShort(t *testing.T) {
+	t.Parallel()
+	away := func(a *instance) {
+		a.registry.Cut()
+		sleepUntil(20 * time.Second)
+		a.registry.Heal()
+	}
+	failed := jobtree.Counts{Failure: 1}
+	for name, test := range map[string]struct {
+		retries int
+		happens func(t *testing.T, c *cluster, a *instance) // from 6 s on; the code fails at 8 s
+		counts  jobtree.Counts
+		cut     bool
+		told    int
+	}{
+		"the registry is away": {0, func(_ *testing.T, _ *cluster, a *instance) { away(a) }, failed, false, 1},
+		"the answer is lost, and the session": {0, func(_ *testing.T, _ *cluster, a *instance) {
+			a.registry.LoseAnswers(1)
+			sleepUntil(8 * time.Second)
+			away(a)
+		}, failed, false, 1},
+		"the stop timeout is over before the answer comes": {0, func(t *testing.T, c *cluster, a *instance) {
+			sleepUntil(7500 * time.Millisecond)
+			c.server.SetPace(0, 1200*time.Millisecond)
+			a.cancel()
+			err := <-a.done
+			a.done <- nil
+			require.ErrorContains(t, err, "error handler was not called any more")
+		}, failed, false, 0},
+		"it would be tried again": {1, func(_ *testing.T, _ *cluster, a *instance) { away(a) }, jobtree.Counts{Interrupted: 1, Success: 1}, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failoverOf(1)
+				cfg.ErrorHandler, cfg.Retries, cfg.RetryBackoff = "TEST", test.retries, 30*time.Second
+				calls := 0
+				code := func(context.Context, job.ShardingContext) error {
+					if calls++; calls > 1 {
+						return nil
+					}
+					time.Sleep(3 * time.Second)
+					return errSpoiled
+				}
+				told := make(chan error, 10)
+				handle := func(_ context.Context, _ string, _ job.ShardingContext, err error) error { told <- err; return nil }
+				var heard endings
+				a := c.startWith("a", code, []scheduler.Option{
+					handling(t, handle), scheduler.WithObserver(&heard), scheduler.WithStopTimeout(time.Second),
+				}, cfg)
+				sleepUntil(6 * time.Second)
+				test.happens(t, c, a)
+				sleepUntil(40 * time.Second)
+				require.Equal(t, test.counts, c.state().Item(0).Record.Value.Counts)
+				require.NotEmpty(t, heard.ends)
+				require.ErrorIs(t, heard.ends[0].Err, errSpoiled)
+				require.NoError(t, heard.ends[0].Refused)
+				require.Equal(t, test.cut, heard.ends[0].CutShort)
+				require.Len(t, told, test.told)
+				c.take()
+			})
+		})
+	}
+}
+
 // Who was away as well gives the others a moment to say what they finished, and no more: what they do
 // not speak of is run again.
 func TestALossIsDeclaredWhenOthersHaveHadTheirSay(t *testing.T) {

@@ -1,6 +1,7 @@
 package checker
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // judgeExecutions judges each item's executions together, and against the code that was called.
@@ -64,6 +66,7 @@ func (j *judge) judgeTruth(e *execution) {
 		}
 	case jobtree.Interrupted, jobtree.Lost:
 		j.judgeFinished(e)
+		j.judgeFailed(e)
 	case jobtree.NotStarted:
 		if r != nil {
 			j.find(OneExecution, e.closed, e.item, "an execution was taken back though its code had been called", proofs(e)...)
@@ -84,6 +87,26 @@ func (j *judge) judgeFinished(e *execution) {
 		return
 	}
 	j.find(NothingForgotten, e.closed, e.item, fmt.Sprintf("an execution had finished and was recorded as %q", e.outcome()), proofs(e)...)
+}
+
+// judgeFailed judges whether an execution that its process recorded as cut short was. What has failed while its context lived,
+// and is not tried again, has failed, whatever becomes of its session or its process before that is recorded: the record says so, or
+// the end is refused. Code that heard by a checkpoint that its session is over may return a moment before its context ends. After
+// a timeout, nobody saw that.
+func (j *judge) judgeFailed(e *execution) {
+	r := e.run
+	if e.outcome() != jobtree.Interrupted || r == nil || r.Died || r.Err == nil || r.Ended.IsZero() || r.Ended.After(e.closed) || !r.told().IsZero() {
+		return
+	}
+	if len(r.attempts) <= e.settings.Retries || errors.Is(r.Err, registry.ErrSessionLost) || !j.toldRecorded(e) {
+		return
+	}
+	j.find(NothingForgotten, e.closed, e.item, "an execution had failed and was recorded as cut short", proofs(e)...)
+}
+
+// toldRecorded tells whether the process of an execution reported that its end is recorded.
+func (j *judge) toldRecorded(e *execution) bool {
+	return slices.ContainsFunc(j.Reports, func(r Report) bool { return r.Item == e.item && r.Token == int64(e.token) && r.Refused == nil })
 }
 
 // telling returns how much longer it takes to have an end recorded while the store is slow: it is sent, refused, looked

@@ -120,6 +120,42 @@ func TestOneHolder(t *testing.T) {
 	})
 }
 
+// What has failed while its context lived is not recorded as cut short.
+func TestWhatHasFailedIsNotCutShort(t *testing.T) {
+	t.Parallel()
+	// recorded has a lose its session while it runs item 0, which fails, and record how that ended.
+	recorded := func(fails func(s *story, r *checker.Run), outcome jobtree.Outcome, refused error) func(s *story) {
+		return func(s *story) {
+			r := runningOn(s)
+			s.at(2*second).happen(checker.Expired, a)
+			s.drop(ofA)
+			s.commit(put(tree.Instance(a), "", ofA), put(tree.Leader(), a, ofA))
+			s.at(4 * second)
+			s.end(0, r, outcome)
+			r.Err = errFailed
+			fails(s, r)
+			s.at(4 * second)
+			s.Reports = append(s.Reports, checker.Report{At: s.now, Instance: a, Item: 0, Token: r.Context.Token, Refused: refused})
+			if outcome == jobtree.Interrupted {
+				s.runAgain()
+			}
+		}
+	}
+	before := func(s *story, r *checker.Run) { s.fails(r, second) }
+	found := lapses(checker.NothingForgotten, "had failed and was recorded as cut short")
+	judgeAll(t, []chapter{
+		{"failed", recorded(before, jobtree.Failure, nil), nil},
+		{"cut short", recorded(func(s *story, r *checker.Run) { r.Cancelled, r.Cause = s.at(3*second).now, registry.ErrSessionLost }, jobtree.Interrupted, nil), nil},
+		{"failed, and told as cut short", recorded(before, jobtree.Interrupted, nil), found},
+		{"failed, and refused", recorded(before, jobtree.Interrupted, errFailed), nil},
+		{"it heard of that by a checkpoint", recorded(func(_ *story, r *checker.Run) { r.Err = registry.ErrSessionLost }, jobtree.Interrupted, nil), nil},
+	})
+	judgeAll(t, []chapter{
+		{"to be tried again", recorded(before, jobtree.Interrupted, nil), nil},
+		{"tried again", recorded(func(s *story, r *checker.Run) { s.fails(r, second); s.fails(s.again(r, 2*second), 3*second) }, jobtree.Interrupted, nil), found},
+	}, func(c *job.Config) { c.Retries, c.RetryBackoff = 1, second })
+}
+
 func TestGrowingToken(t *testing.T) {
 	t.Parallel()
 	report := func(s *story, token int64, refused error) {

@@ -1,6 +1,7 @@
 package executions
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -113,20 +114,26 @@ func endRecord(v room.View, e *Execution) jobtree.Record {
 }
 
 // outcome tells how an execution went. One that returns an error after its context was cancelled was
-// cut short; one that succeeds all the same has succeeded.
+// cut short; one that succeeds all the same has succeeded. One that failed before has failed.
 func (e *Execution) outcome() (jobtree.Outcome, string) {
 	switch {
 	case e.err == nil:
 		return jobtree.Success, ""
-	case e.cutShort():
-		return jobtree.Interrupted, context.Cause(e.Under.Work).Error() + ": " + e.err.Error()
+	case e.cut != nil:
+		return jobtree.Interrupted, e.cut.Error() + ": " + e.err.Error()
 	default:
 		return jobtree.Failure, e.err.Error()
 	}
 }
 
-// cutShort tells whether the code returned an error after its context had been cancelled.
-func (e *Execution) cutShort() bool { return e.err != nil && e.Under.Work.Err() != nil }
+// cutBefore returns what has cut the code short that returns an error now; nil if nothing has. That the session is over, the
+// code may have heard by a checkpoint, a moment before its context is cancelled.
+func (e *Execution) cutBefore(err error) error {
+	if err == nil {
+		return nil
+	}
+	return cmp.Or(context.Cause(e.Under.Work), context.Cause(e.Under.Ctx), e.Under.Session.Err())
+}
 
 // MarkGone tells whether the state shows that the mark of an execution has vanished. It cannot come
 // back: its creation is the token.

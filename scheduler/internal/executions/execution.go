@@ -38,11 +38,12 @@ type Execution struct {
 	round    *openRound // that it began in; nil if it never started
 	ended    time.Time
 	err      error
-	place    int  // among the round's, for its listeners
-	started  bool // its turn has come: the code is called as soon as nobody is to be waited for
-	opened   bool // what it waits for has come
-	returned bool // the code has, or it was given up
-	yields   bool // it was told to come to an end
+	cut      error // why its context had ended when it returned err; nil if it had not, whatever becomes of that later
+	place    int   // among the round's, for its listeners
+	started  bool  // its turn has come: the code is called as soon as nobody is to be waited for
+	opened   bool  // what it waits for has come
+	returned bool  // the code has, or it was given up
+	yields   bool  // it was told to come to an end
 
 	cancel context.CancelCauseFunc // of its code; nil before that is called
 
@@ -99,12 +100,13 @@ func (x *Executions) execute(e *Execution) {
 				room.KeyError, err, "pause", pause.String())
 		})
 	}, func(err error) {
-		ended := x.ports.Now()
+		// The runner takes note of it when it has time, and that may be after the session was lost: what fails here has failed.
+		ended, cut := x.ports.Now(), e.cutBefore(err)
 		x.ports.Post(func() {
 			if !called && errors.Is(err, stopping.ErrStopped) { // what has lost its session is declared lost by others
 				x.GiveBack(e)
 			}
-			x.Returned(e, ended, err)
+			x.returned(e, ended, err, cut)
 		})
 	})
 }

@@ -15,12 +15,17 @@ import (
 // gatherEnds is how long the first of several ends waits for others, so that they share a request.
 const gatherEnds = 2 * time.Millisecond
 
-// Returned takes note that an execution's code has returned, or was given up.
+// Returned takes note that an execution is over whose code was not called, or was given up.
 func (x *Executions) Returned(e *Execution, at time.Time, err error) {
+	x.returned(e, at, err, e.cutBefore(err))
+}
+
+// returned takes note that an execution's code has returned, or was given up.
+func (x *Executions) returned(e *Execution, at time.Time, err, cut error) {
 	if e.returned {
 		return // given up before
 	}
-	e.returned, e.ended, e.err = true, at, err
+	e.returned, e.ended, e.err, e.cut = true, at, err, cut
 	if e.started {
 		x.active--
 	}
