@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/internal/caught"
 	"github.com/elasticron/elasticron/job/internal/tail"
 )
 
@@ -90,7 +91,9 @@ func (c command) failure(ctx context.Context, cmd *exec.Cmd, err error, end *tai
 func (c command) output(sc job.ShardingContext, end *tail.Buffer) (io.Writer, func()) {
 	writers, flush := []io.Writer{end}, func() {}
 	if c.Output != nil {
-		writers = append(writers, c.Output(sc))
+		if to := c.Output(sc); to != nil {
+			writers = append(writers, to)
+		}
 	}
 	if c.Logger != nil {
 		log := &lines{log: c.Logger.With("job", sc.JobName, "item", sc.Item)}
@@ -99,7 +102,18 @@ func (c command) output(sc job.ShardingContext, end *tail.Buffer) (io.Writer, fu
 	if len(writers) == 1 {
 		return end, flush
 	}
-	return io.MultiWriter(writers...), flush
+	return protected{io.MultiWriter(writers...)}, flush
+}
+
+// protected is a writer of the application. It is called on a goroutine of os/exec, where a panic would end the process.
+type protected struct{ to io.Writer }
+
+func (p protected) Write(part []byte) (n int, err error) {
+	failed := caught.Call(func() error {
+		n, err = p.to.Write(part)
+		return err
+	})
+	return n, failed
 }
 
 // Variables returns the variables that tell a script what it runs, each "name=value".

@@ -38,7 +38,7 @@ type Job struct {
 	// [DefaultTailBytes].
 	TailBytes int
 	// Output returns a writer for the output of an item's script, both of its streams together. It is
-	// called once for each run, and one goroutine uses the writer. By default, the output goes nowhere.
+	// called once for each run, and one goroutine uses the writer; nil is none. By default, the output goes nowhere.
 	Output func(sc job.ShardingContext) io.Writer
 	// JavaQuoting splits the command line as Java does, see [JavaWords]. Set it where Java instances share the job, so
 	// that the script gets the same arguments from all. By default, [Words] splits it.

@@ -278,6 +278,32 @@ func TestTheTimeIsOverWhenTheScriptHasEnded(t *testing.T) {
 	gone(t, pids+"/child")
 }
 
+// spoilt is a writer that does what none should.
+type spoilt func()
+
+func (s spoilt) Write(p []byte) (int, error) { s(); return len(p), nil }
+
+// The application's writer is called on a goroutine of os/exec. What it does there is an error of the item, and no more.
+func TestAWriterThatMisbehaves(t *testing.T) {
+	t.Parallel()
+	path := write(t, "echo done")
+	for name, test := range map[string]struct {
+		to   io.Writer
+		want error
+	}{
+		"there is none":          {nil, nil},
+		"panics":                 {spoilt(func() { panic(io.ErrClosedPipe) }), io.ErrClosedPipe},
+		"ends its goroutine":     {spoilt(runtime.Goexit), job.ErrGoexit},
+		"does as writers should": {spoilt(func() {}), nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := run(t.Context(), t, script.Job{Output: func(job.ShardingContext) io.Writer { return test.to }}, path)
+			require.ErrorIs(t, err, test.want)
+		})
+	}
+}
+
 func TestOutputIsLogged(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

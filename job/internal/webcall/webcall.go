@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/reference"
+	"github.com/elasticron/elasticron/job/internal/caught"
 	"github.com/elasticron/elasticron/job/internal/tail"
 )
 
@@ -87,7 +88,8 @@ func New(limits Limits) *Caller {
 	if limits.Guard != nil { // which could not see behind a proxy
 		proxy = nil
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
-			return forbidden(limits.Guard.Dial(network, address, conn))
+			// On a goroutine of net/http, where a panic would end the process.
+			return forbidden(caught.Call(func() error { return limits.Guard.Dial(network, address, conn) }))
 		}
 	}
 	return &Caller{limits: limits, client: &http.Client{

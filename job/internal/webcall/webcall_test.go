@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/internal/webcall"
 )
 
@@ -80,6 +82,23 @@ func TestTheReadTimeoutBeginsWithTheConnection(t *testing.T) {
 	require.NoError(t, get(t, limits, server.URL))
 	require.ErrorIs(t, get(t, limits, server.URL+"/mute"), webcall.ErrReadTimeout)
 	require.ErrorIs(t, get(t, limits, server.URL+"/away"), webcall.ErrReadTimeout)
+}
+
+// careless is a guard that does not come to an answer about a connection.
+type careless func() error
+
+func (careless) Allow(*url.URL) error                         { return nil }
+func (c careless) Dial(string, string, syscall.RawConn) error { return c() }
+
+// A guard is asked on a goroutine of net/http. Its panic is an error of the call all the same.
+func TestAGuardThatPanics(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(server.Close)
+	var caught *job.PanicError
+	require.ErrorAs(t, get(t, webcall.Limits{Guard: careless(func() error { panic("no rules") })}, server.URL), &caught)
+	require.Equal(t, "no rules", caught.Value)
+	require.ErrorIs(t, get(t, webcall.Limits{Guard: careless(func() error { runtime.Goexit(); return nil })}, server.URL), job.ErrGoexit)
 }
 
 // guard allows every address.
