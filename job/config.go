@@ -172,8 +172,8 @@ type Config struct {
 	// others wait, in the order of their numbers. It takes precedence over ExecutorServiceHandler, and 0, the default,
 	// leaves it to that. An item that waits has begun: it holds its mark, and its next fires count as
 	// missed. So each item waits at most once, and no queue can overflow. An item that waits is given back when it moves, or
-	// its instance stops, and its fire runs elsewhere; one that nobody would run then, as its misfire policy makes nothing up
-	// or it was asked for by hand, keeps its turn.
+	// its instance stops, and its fire runs elsewhere; one that nobody would run then, as its misfire policy makes nothing up, or
+	// nothing that is so old in ten seconds (MisfireWindow), or as it was asked for by hand, keeps its turn.
 	MaxConcurrentItems int
 	// Unknown holds stored fields that this version does not know, such as those of a newer one, as
 	// the JSON members they were ("a":1,"b":"x"). They are written back as they came. Leave it

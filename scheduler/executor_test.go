@@ -106,20 +106,28 @@ func TestExecutorsByName(t *testing.T) {
 // What waits when the instance stops was never started, and runs elsewhere at once.
 func TestAStopGivesBackWhatWaits(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T, c *cluster) {
-		w := crowd{takes: 10 * time.Second}
-		a := c.startCode("a", c.record("a", w.run), five(3, 1))
-		sleepUntil(5*time.Minute + time.Second)
-		c.startCode("b", c.record("b", nil), five(3, 0))
-		sleepUntil(5*time.Minute + 2*time.Second)
-		a.cancel()
-		sleepUntil(5*time.Minute + 9*time.Second)
-		require.Equal(t, []string{
-			"item 1 fire 5m0s misfire on b", "item 2 fire 5m0s misfire on b",
-		}, c.shown(), "they do not wait for item 0")
-		sleepUntil(6 * time.Minute)
-		require.Equal(t, []string{"item 0 fire 5m0s scheduled on a"}, c.shown())
-	})
+	for _, window := range []time.Duration{0, time.Minute} { // in which there is time enough
+		t.Run(window.String(), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				w := crowd{takes: 10 * time.Second}
+				cfg := five(3, 1)
+				cfg.MisfireWindow = window
+				a := c.startCode("a", c.record("a", w.run), cfg)
+				sleepUntil(5*time.Minute + time.Second)
+				cfg.MaxConcurrentItems = 0
+				c.startCode("b", c.record("b", nil), cfg)
+				sleepUntil(5*time.Minute + 2*time.Second)
+				a.cancel()
+				sleepUntil(5*time.Minute + 9*time.Second)
+				require.Equal(t, []string{
+					"item 1 fire 5m0s misfire on b", "item 2 fire 5m0s misfire on b",
+				}, c.shown(), "they do not wait for item 0")
+				sleepUntil(6 * time.Minute)
+				require.Equal(t, []string{"item 0 fire 5m0s scheduled on a"}, c.shown())
+			})
+		})
+	}
 }
 
 // What waits when the session is lost never starts, so nothing of it is lost: its fire is a missed one.
@@ -165,8 +173,14 @@ func TestWhatNobodyWouldMakeUpKeepsItsTurn(t *testing.T) {
 	t.Parallel()
 	skip := five(6, 1)
 	skip.Misfire = job.MisfireSkip
+	window := five(6, 1)
+	window.MisfireWindow = time.Second
+	none := five(6, 1)
+	none.Misfire, none.MisfireMax = job.MisfireAll, -1
 	failover := skip
 	failover.Failover = true
+	windowed := window
+	windowed.Failover = true
 	unmonitored := five(6, 1)
 	unmonitored.Unmonitored = true
 	byHand := yearly(6)
@@ -176,9 +190,23 @@ func TestWhatNobodyWouldMakeUpKeepsItsTurn(t *testing.T) {
 		first []string // that are there from the start
 		event func(c *cluster, a *instance, code job.Handler)
 	}{
-		"an instance joins":                            {skip, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, skip) }},
-		"the instance stops":                           {skip, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
-		"its session is lost":                          {failover, []string{"a"}, func(_ *cluster, a *instance, _ job.Handler) { a.registry.Expire() }},
+		"an instance joins": {skip, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, skip) }},
+		"an instance joins, and a fire is too old": {window, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) {
+			sleepUntil(5*time.Minute + 1500*time.Millisecond)
+			c.startCode("b", code, window)
+		}},
+		"an instance joins, and none is kept": {none, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, none) }},
+		"an instance joins, and none is made up now": {five(6, 1), []string{"a"}, func(c *cluster, _ *instance, code job.Handler) {
+			c.change(skip)
+			c.startCode("b", code, skip)
+		}},
+		"the instance stops":  {skip, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
+		"its session is lost": {failover, []string{"a"}, func(_ *cluster, a *instance, _ job.Handler) { a.registry.Expire() }},
+		"its session is lost, and a fire is too old": {windowed, []string{"a"}, func(_ *cluster, a *instance, _ job.Handler) {
+			a.registry.Cut()
+			sleepUntil(5*time.Minute + 20*time.Second)
+			a.registry.Heal()
+		}},
 		"the instance stops, and there are no records": {unmonitored, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
 		"the instance stops, by hand":                  {byHand, []string{"b", "a"}, func(_ *cluster, a *instance, _ job.Handler) { a.cancel() }},
 		"an instance joins, by hand":                   {byHand, []string{"a"}, func(c *cluster, _ *instance, code job.Handler) { c.startCode("b", code, byHand) }},

@@ -340,24 +340,31 @@ func TestABeginThatIsTakenBackEndsNoFire(t *testing.T) {
 // What has begun for a fire that nobody makes up is not taken back while it can still be run.
 func TestABeginThatNobodyMakesUpIsNotTakenBack(t *testing.T) {
 	t.Parallel()
+	skip := func(cfg *job.Config) { cfg.Misfire = job.MisfireSkip }
+	all := func(cfg *job.Config) { cfg.Misfire = job.MisfireAll }
+	none := func(cfg *job.Config) { cfg.Misfire, cfg.MisfireMax = job.MisfireAll, -1 }
+	window := func(cfg *job.Config) { cfg.MisfireWindow = 10 * second }
 	for name, tt := range map[string]struct {
-		misfire   job.MisfirePolicy
+		policy    func(cfg *job.Config)
 		meanwhile func(s *story)
 		found     bool
 	}{
-		"for no reason":                   {job.MisfireSkip, func(*story) {}, true},
-		"it is made up":                   {job.MisfireAll, func(*story) {}, false},
-		"its item moves":                  {job.MisfireSkip, func(s *story) { s.commit(put(tree.ItemInstance(0), b, 0), s.epoch(1)) }, true},
-		"its instance stops":              {job.MisfireSkip, func(s *story) { s.happen(checker.Stopped, a) }, true},
-		"the stop timeout is over":        {job.MisfireSkip, func(s *story) { s.happen(checker.Stopped, a); s.at(35 * second) }, false},
-		"its process stood still":         {job.MisfireSkip, func(s *story) { s.happen(checker.Paused, a) }, false},
-		"its item is disabled":            {job.MisfireSkip, func(s *story) { s.commit(put(tree.ItemDisabled(0), "", 0)) }, false},
-		"its server is disabled":          {job.MisfireSkip, func(s *story) { s.commit(put(tree.Server("10.0.0.1"), jobtree.EncodeServer(true), 0)) }, false},
-		"its mark has gone, and its time": {job.MisfireSkip, func(s *story) { s.commit(gone(tree.ItemRunning(0))) }, false},
+		"for no reason":                   {skip, func(*story) {}, true},
+		"it is made up":                   {all, func(*story) {}, false},
+		"none is kept":                    {none, func(*story) {}, true},
+		"it is too old":                   {window, func(s *story) { s.at(10 * second) }, true},
+		"it is not too old":               {window, func(s *story) { s.at(9 * second) }, false},
+		"its item moves":                  {skip, func(s *story) { s.commit(put(tree.ItemInstance(0), b, 0), s.epoch(1)) }, true},
+		"its instance stops":              {skip, func(s *story) { s.happen(checker.Stopped, a) }, true},
+		"the stop timeout is over":        {skip, func(s *story) { s.happen(checker.Stopped, a); s.at(35 * second) }, false},
+		"its process stood still":         {skip, func(s *story) { s.happen(checker.Paused, a) }, false},
+		"its item is disabled":            {skip, func(s *story) { s.commit(put(tree.ItemDisabled(0), "", 0)) }, false},
+		"its server is disabled":          {skip, func(s *story) { s.commit(put(tree.Server("10.0.0.1"), jobtree.EncodeServer(true), 0)) }, false},
+		"its mark has gone, and its time": {skip, func(s *story) { s.commit(gone(tree.ItemRunning(0))) }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newStory(minutely(func(cfg *job.Config) { cfg.Misfire, cfg.MaxConcurrentItems = tt.misfire, 1 }))
+			s := newStory(minutely(tt.policy, func(cfg *job.Config) { cfg.MaxConcurrentItems = 1 }))
 			r := s.at(0).begin(0, a, job.Scheduled, fire)
 			s.runs = s.runs[:len(s.runs)-1] // its code is not called
 			s.at(second)

@@ -582,6 +582,20 @@ func TestGracefulStop(t *testing.T) {
 			stopA(second, 9*second, jobtree.Success)(s)
 			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
 		}, nil},
+		{"called while stopping, in its turn, as it is soon too old", func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.MisfireWindow = 12 * second
+			s.at(-30 * second).configure(cfg)
+			stopA(second, 9*second, jobtree.Success)(s)
+			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
+		}, nil},
+		{"called while stopping, though somebody had time to make it up", func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.MisfireWindow = 20 * second
+			s.at(-30 * second).configure(cfg)
+			stopA(second, 9*second, jobtree.Success)(s)
+			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)
+		}, lapses(checker.GracefulStop, "code was called after")},
 		{"called while stopping, after a hook", func(s *story) {
 			stopA(second, 9*second, jobtree.Success)(s)
 			s.runs[len(s.runs)-1].Began = fire.Add(2 * second)

@@ -127,12 +127,15 @@ func (j *judge) ended(at time.Time, n int, was, is jobtree.Item) {
 	j.judgeTakenBack(e, was)
 }
 
-// judgeTakenBack judges whether who took a begin back left it to somebody. If the job makes nothing up, nobody runs the fire later:
-// an execution that waits for its turn then keeps it, wherever its item moves and also while its instance leaves, until its
-// session or the stop timeout is over, or its item is not to run any more.
+// judgeTakenBack judges whether who took a begin back left it to somebody. If the job makes nothing up, or nothing that is too old
+// by then, nobody runs the fire later: an execution that waits for its turn then keeps it, wherever its item moves and also while its
+// instance leaves, until its session or the stop timeout is over, or its item is not to run any more.
 func (j *judge) judgeTakenBack(e *execution, was jobtree.Item) {
-	if e.outcome() != jobtree.NotStarted || !e.planned() || e.settings.Misfire != job.MisfireSkip || was.Running.Created != e.token {
+	if e.outcome() != jobtree.NotStarted || !e.planned() || makesUp(e.settings, e.fire(), e.closed) || was.Running.Created != e.token {
 		return
+	}
+	if e.source() == job.Misfire && e.settings.MisfireWindow > 0 && e.closed.Before(e.began.Add(j.rules.Settle)) {
+		return // it may have been too old when its begin was confirmed
 	}
 	now := settingsOf(j.before.Config)
 	if !now.usable || now.delay > 0 || was.Disabled || !j.before.Enabled(e.instance()) {
@@ -147,6 +150,12 @@ func (j *judge) judgeTakenBack(e *execution, was jobtree.Item) {
 	if !hindered.merge().touches(e.begun.Current.Begin, e.closed) { // when it was decided: the answer may come too late
 		j.find(NothingForgotten, e.closed, e.item, "a begin was taken back that nobody makes up", e)
 	}
+}
+
+// makesUp tells whether a fire may be made up by these settings at a moment.
+func makesUp(s job.Config, fire, at time.Time) bool {
+	none := s.Misfire == job.MisfireSkip || s.Misfire == job.MisfireAll && s.MisfireMax < 0
+	return !none && (s.MisfireWindow == 0 || at.Before(fire.Add(s.MisfireWindow)))
 }
 
 // maybe returns an execution as proof, if there is one.

@@ -85,6 +85,9 @@ func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
 	}
 }
 
+// recallTakes is for how long a fire must be made up yet for its begin to be taken back.
+const recallTakes = 10 * time.Second
+
 // recalled tells whether an execution that has begun is given up for as long as its code waits if its instance leaves: somebody
 // else runs its fire then. One that nobody else would run keeps its turn, and so may any that waits for a hook.
 func (j *judge) recalled(e *execution) bool {
@@ -93,7 +96,7 @@ func (j *judge) recalled(e *execution) bool {
 		return false
 	case e.planned():
 		return !slices.ContainsFunc(j.courses.settings.between(e.began, e.run.Began), func(s *settings) bool {
-			return s == nil || !s.usable || s.delay == 0 && s.Misfire == job.MisfireSkip
+			return s == nil || !s.usable || s.delay == 0 && !makesUp(s.Config, e.fire(), e.run.Began.Add(recallTakes))
 		})
 	default:
 		return e.source() == job.Failover

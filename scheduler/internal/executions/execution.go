@@ -31,7 +31,7 @@ type Execution struct {
 	Limits  Limits
 	Handler job.ErrorHandler
 
-	Recalled bool          // if it is given back before its code is called, somebody runs it later
+	Recalled bool          // if it is given back before its code is called, somebody runs it later; unless it is too old by then
 	Wait     chan struct{} // until it is closed the code is not called; nil if it need not wait for other instances
 	Forget   func()        // called when it has ended, however; nil = nobody wants to know
 

@@ -140,7 +140,7 @@ func (x *Executions) Abandon(why error) (items []int) {
 			items = append(items, e.Item)
 			x.Returned(e, x.ports.Now(), why)
 		case !e.returned:
-			x.giveUp(e)
+			x.giveUp(e, e.Recalled)
 		}
 	}
 	return items

@@ -33,10 +33,11 @@ func (x *Executions) StartWaiting(v room.View) {
 	w := &x.executor
 	if len(w.waiting) > 0 && (v.Leaving || v.Lost) {
 		w.waiting = slices.DeleteFunc(w.waiting, func(e *Execution) bool {
-			if e.Recalled {
+			back := e.recalled(v)
+			if back {
 				x.undo(e)
 			}
-			return e.Recalled
+			return back
 		})
 	}
 	for len(w.waiting) > 0 {
@@ -44,7 +45,7 @@ func (x *Executions) StartWaiting(v room.View) {
 		switch {
 		case e.Under.Work.Err() != nil:
 			w.waiting = w.waiting[1:]
-			x.giveUp(e)
+			x.giveUp(e, e.recalled(v))
 		case e.Under.Connected() && x.hasRoom():
 			w.waiting = w.waiting[1:]
 			x.execute(e)
@@ -58,11 +59,17 @@ func (x *Executions) StartWaiting(v room.View) {
 	x.reportWaiting()
 }
 
+// recalled tells whether somebody runs an execution later that is given back now. It may be too old for that by now, and its job
+// may have another policy than when it began, or none that is known while it pauses.
+func (e *Execution) recalled(v room.View) bool {
+	return e.Recalled && (!v.Usable || e.Context.Source == job.Failover || v.Rules.Recalls(e.Context.Fire, v.Clock.Now()))
+}
+
 // undoMoved gives up an execution that waits here although its item is not to run any more, or belongs to another
 // instance by now, or to none, which runs it then. A run by hand stays: the request may be answered already where the item is.
 func (x *Executions) undoMoved(v room.View, e *Execution) {
 	i := slices.Index(x.executor.waiting, e)
-	if i < 0 || e.Context.Source == job.Manual || !stands(v, e) && (v.Owns(e.Item) || !e.Recalled) {
+	if i < 0 || e.Context.Source == job.Manual || !stands(v, e) && (v.Owns(e.Item) || !e.recalled(v)) {
 		return
 	}
 	x.executor.waiting = slices.Delete(x.executor.waiting, i, i+1)
@@ -79,8 +86,8 @@ func (x *Executions) undo(e *Execution) {
 
 // giveUp ends an execution whose code was not called and must not be, as its session is over. One that nobody would run
 // then, but whose item is run again when it was interrupted, is.
-func (x *Executions) giveUp(e *Execution) {
-	if e.Recalled || !e.Monitored() || !e.Record.Current.Failover {
+func (x *Executions) giveUp(e *Execution, recalled bool) {
+	if recalled || !e.Monitored() || !e.Record.Current.Failover {
 		x.undo(e)
 		return
 	}

@@ -53,6 +53,14 @@ func newest(schedule cronexpr.Schedule, from, until time.Time, keep int) []time.
 	return fires
 }
 
+// recallTakes is in what time whoever receives an item has begun for a fire of it, as a rule.
+const recallTakes = 10 * time.Second
+
+// Recalls tells whether a fire is run later if its begin is taken back now. It may be too old for whoever receives the item.
+func (r Rules) Recalls(fire, now time.Time) bool {
+	return r.Delay != 0 || r.On && r.Keeps() > 0 && (r.Window == 0 || now.Sub(fire)+recallTakes < r.Window)
+}
+
 // Recall makes the fires due again that nobody runs because a begin was taken back, whoever made it: the one that it was
 // for, and those that this clock ticked before it. Who received the item while that begin stood, took them all for run.
 func (r Rules) Recall(d Due, w *Witness, item int, record jobtree.Record, now time.Time) Due {

@@ -334,7 +334,7 @@ func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, rec
 	return r.executions.New(v, &executions.Execution{
 		// A request by hand may be answered already, and a fire that policy does not make up, or of which there is no record,
 		// would be lost.
-		Recalled: source == job.Failover || source != job.Manual && token != 0 && (v.Rules.On || v.Rules.Delay != 0),
+		Recalled: source == job.Failover || source != job.Manual && token != 0 && v.Rules.Recalls(record.Current.Fire, v.Clock.Now()),
 
 		Item: n, Under: under, Record: record, Token: token, Began: record.Current.Begin, Due: &it.Due,
 		Code: r.settings.Code, Limits: executions.LimitsOf(*cfg), Handler: r.settings.Handler,
