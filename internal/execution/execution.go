@@ -1,18 +1,31 @@
-// Package execution tells code when its execution is cancelled. The context that it gets is that of one attempt, which may
-// end by the job's timeout before; then nobody could see any more that the execution was cancelled as well.
+// Package execution tells code when its execution is cancelled, and when by a stop. The context that it gets is that of one attempt,
+// which may end by the job's timeout before; then nobody could see any more that the execution was cancelled as well.
 package execution
 
-import "context"
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// ErrStopped is the cause with which the contexts end that a stop ends.
+var ErrStopped = errors.New("scheduler stopped")
+
+// LastWords is how long code has to return whose context a stop has ended. Then its item is given up, and the process may end.
+const LastWords = time.Second
 
 type key struct{}
 
 // With returns a context for the attempts of an execution, which is cancelled with ctx.
-func With(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, ctx.Done()) }
+func With(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, ctx) }
+
+// Of returns the context of the execution to which the context of an attempt belongs; without one, ctx.
+func Of(ctx context.Context) context.Context {
+	if of, has := ctx.Value(key{}).(context.Context); has {
+		return of
+	}
+	return ctx
+}
 
 // Done is closed when the execution is cancelled to which the context of an attempt belongs; without one, with ctx.
-func Done(ctx context.Context) <-chan struct{} {
-	if done, has := ctx.Value(key{}).(<-chan struct{}); has {
-		return done
-	}
-	return ctx.Done()
-}
+func Done(ctx context.Context) <-chan struct{} { return Of(ctx).Done() }

@@ -36,7 +36,7 @@ var rooms = []struct{ name, imports string }{
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
-	{"job", "cronexpr internal/option internal/pgroup internal/reference internal/texts"},
+	{"job", "cronexpr internal/execution internal/option internal/pgroup internal/reference internal/texts"},
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"sharding", "internal/protect internal/texts"},
@@ -58,7 +58,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/admission", ""},
 	{"scheduler/internal/handover", ""},
 	{"scheduler/internal/load", ""},
-	{"scheduler/internal/stopping", ""},
+	{"scheduler/internal/stopping", "internal/execution"},
 	{"scheduler/internal/together", "registry"},
 	{"scheduler/internal/asking", "internal/protect"},
 	{"scheduler/internal/notify", "internal/protect job scheduler/internal/actor scheduler/internal/stopping"},

@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/internal/caught"
 	"github.com/elasticron/elasticron/job/internal/tail"
@@ -61,8 +63,10 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 	cmd.Cancel, cmd.WaitDelay = group.terminate, c.Grace
 	err := cmd.Start()
 	if err == nil {
+		stay := killedAtStop(ctx, group)
 		err = cmd.Wait()
 		group.await(c.Grace)
+		stay()
 		group.kill() // what the script left behind, or what ignored the signal
 		flush()
 	}
@@ -70,6 +74,35 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 		err = nil // the script has succeeded, and nobody had asked it to end; what held its output is gone
 	}
 	return c.failure(ctx, cmd, err, end)
+}
+
+// stopGrace is how long a script has at a stop, whatever its grace is: the item is given up a moment later, and the process may end.
+const stopGrace = execution.LastWords * 3 / 4
+
+// killedAtStop ends what is left of a group when a stop has ended the execution and stopGrace is over, unless what it returns is called
+// before.
+func killedAtStop(ctx context.Context, g interface{ kill() }) (stay func()) {
+	var mu sync.Mutex
+	over := false
+	kill := func() {
+		mu.Lock()
+		defer mu.Unlock()
+		if !over {
+			g.kill()
+		}
+	}
+	of := execution.Of(ctx)
+	off := context.AfterFunc(of, func() {
+		if errors.Is(context.Cause(of), execution.ErrStopped) {
+			time.AfterFunc(stopGrace, kill)
+		}
+	})
+	return func() {
+		off()
+		mu.Lock()
+		defer mu.Unlock()
+		over = true
+	}
 }
 
 func (c command) failure(ctx context.Context, cmd *exec.Cmd, err error, end *tail.Buffer) error {

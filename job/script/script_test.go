@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/script"
 )
@@ -194,6 +195,37 @@ func TestAScriptIsToldToStop(t *testing.T) {
 			var failed *script.Error
 			require.ErrorAs(t, err, &failed)
 			require.Contains(t, failed.Output, test.output)
+			gone(t, pids+"/self")
+			gone(t, pids+"/child")
+		})
+	}
+}
+
+// At a stop a script that does not listen is killed before its item is given up, as the process may end then. That its time was over
+// before changes nothing.
+func TestAStopDoesNotWaitForTheGrace(t *testing.T) {
+	t.Parallel()
+	for name, timeout := range map[string]bool{"while it runs": false, "when its time was over": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pids := t.TempDir()
+			path := write(t, "trap '' TERM; sleep 600 & echo $! >"+pids+"/child; echo $$ >"+pids+"/self; while :; do wait; done")
+			of, stop := context.WithCancelCause(t.Context())
+			attempt, cancel := context.WithCancelCause(execution.With(of))
+			defer cancel(nil)
+			var stopped time.Time
+			go func() {
+				written(t, pids+"/self")
+				if timeout {
+					cancel(job.ErrTimeout)
+				}
+				stopped = time.Now()
+				stop(execution.ErrStopped)
+			}()
+			err := run(attempt, t, script.Job{Grace: time.Minute}, path)
+			require.Less(t, time.Since(stopped), 30*time.Second)
+			require.Equal(t, timeout, errors.Is(err, job.ErrTimeout))
+			require.Equal(t, !timeout, errors.Is(err, execution.ErrStopped))
 			gone(t, pids+"/self")
 			gone(t, pids+"/child")
 		})

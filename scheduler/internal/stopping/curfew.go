@@ -8,18 +8,20 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/execution"
 )
 
 // LastWords is how long code whose context was cancelled has to return, and the registry to take what is
 // left to be said, before Run gives them up. A stop has three such moments: for items, for listeners and
 // handlers and a registry that does not answer, and to record what was given up.
-const LastWords = time.Second
+const LastWords = execution.LastWords
 
 // LastNews is how much of the last moment is kept for observers, whoever used up the rest.
 const LastNews = LastWords / 2
 
 // ErrStopped is the cause with which the contexts end that a stop ends.
-var ErrStopped = errors.New("scheduler stopped")
+var ErrStopped = execution.ErrStopped
 
 // Curfew is the deadline of a stop: one for all code that is not the scheduler's own, which are items,
 // listeners and error handlers. When the stop timeout is over, all their contexts end together. A last
