@@ -92,7 +92,7 @@ func (t *timeline) turn() {
 		from: time.Now(), items: t.config.ShardingTotalCount, disabled: maps.Clone(t.disabled),
 		jitter: t.config.Jitter,
 	}
-	if t.joined && !t.asleep() {
+	if t.joined && !t.config.Disabled && !t.asleep() {
 		next.schedule = t.schedule
 	}
 	t.phases = append(t.phases, next)
