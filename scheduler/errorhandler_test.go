@@ -382,3 +382,25 @@ func (l *lines) line(text string) string {
 	}
 	return found
 }
+
+// A factory that returns no handler, and no error, has made none: the job is refused where it is declared, and where the registry
+// names it failures are logged.
+func TestAFactoryThatReturnsNoHandler(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		handlers := errorhandler.Default()
+		require.NoError(t, handlers.Register("TEST", func(job.Config, *slog.Logger) (job.ErrorHandler, error) { return nil, nil })) //nolint:nilnil // as it is
+		reg := c.server.Open("test")
+		s, err := scheduler.New(reg, scheduler.WithErrorHandlers(handlers))
+		require.NoError(t, err)
+		require.ErrorContains(t, errOf(s.Add(t.Context(), handled(1), nothing)), "its factory returned nil")
+		require.NoError(t, reg.Close(context.Background()))
+
+		put(t, c.server, "/orders/config", mustEncode(handled(1)))
+		var log lines
+		c.startCode("a", spoilt, jobOf(1), scheduler.WithErrorHandlers(handlers), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		sleepUntil(6 * time.Second)
+		require.Equal(t, 1, log.count("its failures are logged instead"))
+		require.Equal(t, 1, log.count(`level=ERROR msg="item failed"`))
+	})
+}

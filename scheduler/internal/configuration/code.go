@@ -70,11 +70,17 @@ func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, ins
 	return handler, instead
 }
 
+// errNoHandler: the factory of an error handler has made nothing, and no error.
+var errNoHandler = errors.New("the error handler cannot be used: its factory returned nil")
+
 // newHandler makes the error handler of a configuration.
 func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
 	err = protect.Call(func() error {
 		handler, err = handlers.New(cfg, log)
 		return err
 	})
+	if err == nil && handler == nil {
+		err = errNoHandler
+	}
 	return handler, err
 }
