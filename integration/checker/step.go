@@ -27,7 +27,7 @@ func (j *judge) judgeStep(at time.Time, n int) {
 	if was.Running.Exists() && was.Running.Created != is.Running.Created && open != nil && open.token == was.Running.Created {
 		open.markGone = at
 	}
-	if is.Running.Exists() && (open == nil || open.token != is.Running.Created) && !j.heldAnew(n, is) {
+	if is.Running.Exists() && (open == nil || open.token != is.Running.Created) && !j.heldAnew(n, is) && !j.handsMark(is) {
 		j.find(OneHolder, at, n, fmt.Sprintf("session %s holds a mark that no begin made", is.Running.Session), maybe(open)...)
 	}
 }
@@ -38,6 +38,12 @@ func (j *judge) heldAnew(n int, is jobtree.Item) bool {
 	return !is.Record.Exists() && slices.ContainsFunc(j.byItem[n], func(e *execution) bool {
 		return e.outcome() == "" && e.token < is.Running.Created && e.instance() == is.Running.Value && e.begun.Current.Session == is.Running.Session
 	})
+}
+
+// handsMark tells whether it is a careless hand that marked an item, or that wrote to its mark.
+func (j *judge) handsMark(is jobtree.Item) bool {
+	path := jobtree.For(j.Job).ItemRunning(is.Number)
+	return j.hands.wrote(path, is.Running.Created) || j.hands.wrote(path, is.Running.Revision)
 }
 
 // judgeRecord judges the change of a record.
@@ -110,7 +116,7 @@ func (j *judge) ended(at time.Time, n int, was, is jobtree.Item) {
 	}
 	delete(j.open, n)
 	e.closed, e.after = at, next
-	if was.Running.Exists() && is.Running.Exists() {
+	if was.Running.Exists() && is.Running.Exists() && !j.handsMark(is) {
 		j.find(OneHolder, at, n, "an end was recorded and the mark left", e)
 	}
 	if registry.Revision(next.Current.Token) != e.token {

@@ -29,6 +29,7 @@ type vouching struct {
 type telling struct {
 	until time.Time // the newest of them, or a later time
 	from  time.Time // before that somebody else may do it; by the monotonic clock
+	spare bool      // somebody older certainly knows them
 }
 
 // arrival says that instances created at a revision or later tick what is later than a fire, and perhaps
@@ -80,11 +81,11 @@ func (f *Fires) vouch(v room.View, n int) {
 	}
 	switch f.standing(v, owner, ran) {
 	case first:
-		f.vouching.tell(n, since, 0)
+		f.vouching.tell(n, telling{until: since}, 0)
 	case perhapsFirst:
-		f.vouching.tell(n, since, v.HoldBack())
+		f.vouching.tell(n, telling{until: since}, v.HoldBack())
 	case second:
-		f.vouching.tell(n, since, patience+v.HoldBack())
+		f.vouching.tell(n, telling{until: since, spare: true}, patience+v.HoldBack())
 	}
 }
 
@@ -147,15 +148,15 @@ func (f *Fires) standing(v room.View, owner jobtree.Instance, ran time.Time) sta
 	return stands
 }
 
-func (vo *vouching) tell(n int, until time.Time, after time.Duration) {
+func (vo *vouching) tell(n int, told telling, after time.Duration) {
 	if vo.toTell == nil {
 		vo.toTell = make(map[int]telling)
 	}
-	from := time.Now().Add(after)
-	if known, is := vo.toTell[n]; is && known.from.Before(from) {
-		from = known.from
+	told.from = time.Now().Add(after)
+	if known, is := vo.toTell[n]; is && known.from.Before(told.from) {
+		told.from = known.from
 	}
-	vo.toTell[n] = telling{until: until, from: from}
+	vo.toTell[n] = told
 }
 
 // farewell plans to tell, before this instance leaves, all that perhaps nobody who stays has ticked.
@@ -164,7 +165,7 @@ func (f *Fires) farewell(v room.View) {
 	for n := range v.State.Total() {
 		ran := v.State.Record(n).Value.LastFire
 		if newest.After(ran) && !v.Owns(n) && v.State.Knows(n) && f.standing(v, jobtree.Instance{}, ran) >= perhapsFirst {
-			f.vouching.tell(n, until, 0)
+			f.vouching.tell(n, telling{until: until}, 0)
 		}
 	}
 }
@@ -176,7 +177,12 @@ func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch 
 	}
 	var batch room.Batch
 	for n, told := range f.vouching.toTell {
-		if left := time.Until(told.from); left > 0 {
+		switch left := time.Until(told.from); {
+		case left <= 0 || v.Leaving && !told.spare: // who leaves waits for nobody
+		case v.Leaving:
+			delete(f.vouching.toTell, n)
+			continue
+		default:
 			f.ports.Wake(left)
 			continue
 		}
