@@ -81,6 +81,9 @@ type missed struct {
 // judgePrompt judges whether a fire was run as soon as nothing kept the item from it, be that on time or made up for.
 func (j *judge) judgePrompt(m missed, e *execution, obstacles spans) {
 	idle, is := j.idle(m, e.began, obstacles)
+	if later := due(e.settings, m.fire); later.After(idle) {
+		return // its jitter was changed meanwhile
+	}
 	if is && (idle.Equal(m.due) || j.excuse(m, idle, j.courses.owner[m.item].at(idle)) == "") {
 		j.find(NoStall, idle, m.item, fmt.Sprintf("the fire of %s was run late, and nothing had kept the item from it", clock(m.fire)), e)
 	}
