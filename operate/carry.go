@@ -103,7 +103,7 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		dec, again, err := d.judge(w, r.ID, opts)
 		r.When, r.Repeated = w.now, again
 		if unsure == nil || again { // else it stays the state before what may have been done
-			r.State, r.Config = w.state.Revision, w.state.Config.Revision
+			r.State, r.Config = w.number(), w.state.Config.Revision
 		}
 		if again {
 			r.Revision = w.triggeredBy(r.ID, d.target)
@@ -199,11 +199,19 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 	return dec, false, err
 }
 
-// tellsSince tells whether an operation of which the job does not know was not done after a revision. What is not there
-// runs nothing twice; and a job that was made anew does not know what was done to its predecessor.
-func (w *world) tellsSince(since registry.Revision) bool {
-	config := w.snapshot.Get(w.tree.Config())
-	return !config.Exists() || config.Created <= since && w.operated.Value.TellsSince(since, w.operated.Revision)
+// number is that of the state, for [Options.Since]: its revision, as fencing tokens count it. So the numbers of a job that was
+// moved to another registry go on above all that its former one can have given.
+func (w *world) number() registry.Revision {
+	return registry.Revision(w.state.Tokens().Value.Of(w.state.Revision))
+}
+
+// tellsSince tells whether an operation of which the job does not know was not done after the state of a number. What is not
+// there runs nothing twice; and a job that was made anew does not know what was done to its predecessor, nor one that was
+// moved what its list had dropped before.
+func (w *world) tellsSince(number registry.Revision) bool {
+	config, tokens := w.snapshot.Get(w.tree.Config()), w.state.Tokens()
+	since := number - registry.Revision(tokens.Value.Base)
+	return !config.Exists() || tokens.Err == nil && config.Created <= since && w.operated.Value.TellsSince(since, w.operated.Revision)
 }
 
 // readable refuses what would spoil what is written down of operations, or what others read.

@@ -116,6 +116,7 @@ type Options struct {
 	// whose outcome is unknown. With it nothing is done twice, however much others did to the job meanwhile: if it may
 	// have been done since and the job would not know, it is refused with [CauseOvertaken]. Without it, an operation is
 	// known to have been done as long as it is among the last 16 of its job. Of a backfill it is about the first fire.
+	// A number of before the job was moved to another registry says nothing there: what the job does not know is refused.
 	Since registry.Revision
 	// DryRun has nothing written. The result says what would be.
 	DryRun bool

@@ -44,8 +44,9 @@ type Plan struct {
 	Verb   Verb   `json:"verb"`
 	Job    string `json:"job"`
 	Target string `json:"target,omitempty"` // what of the job; empty is the job itself
-	// State is the state of the registry on which the plan was made, and Config the revision of the job's
-	// configuration in it, 0 if there was none.
+	// State is the number of the state on which the plan was made, for [Options.Since], and Config the revision of the job's
+	// configuration in it, 0 if there was none. The number is the registry's revision; of a job that was moved between
+	// registries it goes on above the numbers of the former ones, as fencing tokens do.
 	State  registry.Revision `json:"state"`
 	Config registry.Revision `json:"config"`
 	// Changes are what is stored otherwise afterwards, without what may be secret.

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -52,15 +53,31 @@ func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options
 	if opts.ID != "" || opts.DryRun {
 		return nil
 	}
-	nodes, revision, err := n.List(ctx, "/"+job+"/config")
-	var gone *lostError
-	if errors.As(err, &gone) || errors.Is(err, registry.ErrUnavailable) {
+	// The tokens are read first: if the job is moved between the two, or they cannot be read, the state is too old, and not too new.
+	var tokens struct {
+		Base registry.Revision `json:"base"`
+	}
+	nodes, _, err := n.List(ctx, "/"+job+"/leader/tokens")
+	if err == nil && len(nodes) > 0 {
+		_ = json.Unmarshal([]byte(nodes[0].Value), &tokens)
+	}
+	revision := registry.Revision(0)
+	if !away(err) {
+		nodes, revision, err = n.List(ctx, "/"+job+"/config")
+	}
+	if away(err) {
 		return err
 	}
 	if len(nodes) > 0 { // else the server has not heard of the job yet, or the operation itself is told what is wrong
-		opts.Since = revision
+		opts.Since = tokens.Base + revision
 	}
 	return nil
+}
+
+// away tells whether nothing was heard of the server or its registry.
+func away(err error) bool {
+	var gone *lostError
+	return errors.As(err, &gone) || errors.Is(err, registry.ErrUnavailable)
 }
 
 // of completes a request of an operation.

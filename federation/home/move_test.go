@@ -739,3 +739,52 @@ func TestAMoverStandsBeforeItsLastCommit(t *testing.T) {
 		})
 	}
 }
+
+// What was asked for in the former home is not done once more in the new one, whose revisions count from elsewhere, if the job does
+// not know the operation any more. What is asked for there can be repeated as everywhere.
+func TestAnOperationIsRepeatedAfterAMove(t *testing.T) {
+	t.Parallel()
+	for _, route := range [][]string{{"c", "a"}, {"a", "c"}, {"c", "a", "c"}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.store(route[0])
+			at := func(name string) *operate.Operator {
+				op, err := operate.New(w.handles[name], operate.By("bert", "test"))
+				require.NoError(t, err)
+				return op
+			}
+			others := func(name string) {
+				for range 9 {
+					_, err := at(name).EnableItem(t.Context(), "orders", 2, operate.Options{})
+					require.NoError(t, err)
+					_, err = at(name).DisableItem(t.Context(), "orders", 2, operate.Options{})
+					require.NoError(t, err)
+				}
+			}
+			r, err := at(route[0]).DisableItem(t.Context(), "orders", 1, operate.Options{})
+			require.NoError(t, err)
+			_, err = at(route[0]).EnableItem(t.Context(), "orders", 1, operate.Options{})
+			require.NoError(t, err)
+			others(route[0])
+			again := operate.Options{ID: r.ID, Since: r.State}
+			for _, to := range route[1:] {
+				_, err := w.directory(nil).Move(t.Context(), "orders", to, home.MoveOptions{})
+				require.NoError(t, err)
+				_, err = at(to).DisableItem(t.Context(), "orders", 1, again)
+				cause, _ := operate.IsRefused(err)
+				require.Equal(t, operate.CauseOvertaken, cause, "%v", err)
+
+				shown, err := at(to).DisableItem(t.Context(), "orders", 1, operate.Options{DryRun: true})
+				require.NoError(t, err)
+				_, err = at(to).DisableItem(t.Context(), "orders", 1, operate.Options{ID: "never" + to, Since: shown.State})
+				require.NoError(t, err, "it was not done before")
+				_, err = at(to).EnableItem(t.Context(), "orders", 1, operate.Options{})
+				require.NoError(t, err)
+				others(to)
+				_, err = at(to).DisableItem(t.Context(), "orders", 1, operate.Options{ID: "never" + to, Since: shown.State})
+				cause, _ = operate.IsRefused(err)
+				require.Equal(t, operate.CauseOvertaken, cause, "%v", err)
+			}
+		})
+	}
+}
