@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/federation/home"
@@ -161,6 +162,7 @@ func (j *Job) takeUp(ctx context.Context, turns chan struct{}) error {
 	case err != nil:
 		return err
 	case place.From != "":
+		j.stored = true
 		j.keep(place.Registry, nil)
 		j.f.awaitArrival(j, place) //nolint:contextcheck // it is awaited for as long as Run goes on
 		return fmt.Errorf("%w from %s to %s", errMoving, place.From, place.Registry)
@@ -177,7 +179,11 @@ func (j *Job) enter(ctx context.Context, m *member) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, j.f.patience)
 	defer cancel()
-	handle, err := s.Add(bounded, j.cfg, j.handler, j.options...)
+	options := j.options
+	if j.stored { // whoever removes it meanwhile means it to be gone
+		options = append(slices.Clone(options), scheduler.WithoutCreating())
+	}
+	handle, err := s.Add(bounded, j.cfg, j.handler, options...)
 	again := errors.Is(err, scheduler.ErrDeclared)
 	if handle == nil && (again && j.entered == m.name || !again && (passes(err) || bounded.Err() != nil)) {
 		j.entered = m.name
@@ -191,6 +197,7 @@ func (j *Job) enter(ctx context.Context, m *member) error {
 		}
 		return err
 	}
+	j.stored = true
 	j.keep(m.name, handle)
 	return nil
 }

@@ -28,6 +28,7 @@ type Job struct {
 	settling chan struct{} // has something while somebody brings the job to its home, or leaves it, which may take long
 	news     atomic.Bool   // there is a reason to try again, for whoever settles it
 	entered  string        // where the job was declared without an answer in time
+	stored   bool          // some registry has had the job: from then on it is followed, and not created
 
 	mu      sync.Mutex
 	home    string

@@ -17,7 +17,8 @@ import (
 // job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle.
 //
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
-// stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise.
+// stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise. With [WithoutCreating] it stores
+// nothing that is not there.
 //
 // Errors after which the registry is as it was: every fault of cfg at once; an option that is not
 // allowed, which is [ErrInvalidOption]; a cron that never fires again, if the declaration would be stored; an unknown sharding strategy;
@@ -69,10 +70,15 @@ func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wai
 	if err := s.dialect.Admit(ctx, cfg.Name); err != nil {
 		return nil, err
 	}
-	if err := s.storeConfig(ctx, cfg, r.declared.conflict); err != nil {
+	stored, err := s.storeConfig(ctx, cfg, r.declared)
+	if err != nil {
 		return nil, err
 	}
-	return s.enter(ctx, r)
+	wait, err = s.enter(ctx, r)
+	if !stored && err == nil {
+		wait = func() error { return nil } // it joins when somebody stores it
+	}
+	return wait, err
 }
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.

@@ -197,3 +197,26 @@ func TestAJobIsRemovedAndComesBack(t *testing.T) {
 		require.Len(t, c.take(), 2)
 	})
 }
+
+// Who declares a job only to follow it does not bring it back.
+func TestAJobThatIsNotToBeCreated(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.launch("a", nil)
+		began := time.Now()
+		j, err := a.Add(t.Context(), jobOf(1), c.record("a", nil), scheduler.WithoutCreating())
+		require.NoError(t, err)
+		require.Zero(t, time.Since(began), "nobody knows when it is stored")
+		sleepUntil(21 * time.Second)
+		require.NotContains(t, stored(t, c.server), "/orders/config")
+		require.Empty(t, c.take())
+		require.ErrorContains(t, errOf(j.Trigger(t.Context())), "the job is not in the registry")
+		c.change(jobOf(1))
+		sleepUntil(31 * time.Second)
+		require.Len(t, c.take(), 2)
+		require.NoError(t, j.Leave(t.Context()))
+		require.NoError(t, errOf(a.Add(t.Context(), jobOf(1), c.record("a", nil), scheduler.WithoutCreating())), "it is there")
+		sleepUntil(41 * time.Second)
+		require.Len(t, c.take(), 2)
+	})
+}

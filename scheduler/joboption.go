@@ -17,6 +17,7 @@ type JobOption func(*jobOptions) error
 type jobOptions struct {
 	listeners []job.Listener
 	conflict  Conflict
+	follows   bool // the job is not created
 	hooks     *job.WholeRoundListener
 }
 
@@ -41,6 +42,16 @@ func newJobOptions(opts []JobOption) (*jobOptions, error) {
 	o := plain
 	faults := option.Apply(&o, opts)
 	return &o, errors.Join(faults...)
+}
+
+// WithoutCreating declares a job that was stored before, as when a process follows it to another registry: if it is not
+// there any more, it was removed, and Add does not create it. Add then returns at once. The job pauses like every one that was
+// removed, and goes on when somebody stores it.
+func WithoutCreating() JobOption {
+	return func(o *jobOptions) error {
+		o.follows = true
+		return nil
+	}
 }
 
 // WithListener adds a listener to the job's rounds on this instance. Of several, BeforeRun is called

@@ -15,36 +15,39 @@ import (
 // what was read, so of several declarations at once one wins and the others see it.
 //
 // A configuration is created at most once. A create that got no answer may still happen, so it is not tried again:
-// a second one could bring back a job that was removed in between.
-func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Conflict) error {
+// a second one could bring back a job that was removed in between. stored is false for a job that is not there, and is not to be created.
+func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *jobOptions) (stored bool, err error) {
 	tree, layout := jobtree.For(cfg.Name), s.dialect.Layout()
 	path := tree.Config()
 	var unsure error // why nobody knows whether a create was done
 	for {
 		found, err := s.registry.Get(ctx, path)
 		if err != nil && !errors.Is(err, registry.ErrNotFound) {
-			return err
+			return false, err
 		}
 		if !found.Exists() && unsure != nil {
-			return unsure
+			return false, unsure
+		}
+		if !found.Exists() && declared.follows {
+			return false, nil
 		}
 		root, err := s.rootOf(ctx, tree)
 		if err != nil {
-			return err
+			return false, err
 		}
-		text, err := s.declaredOver(ctx, root, found, cfg, conflict)
+		text, err := s.declaredOver(ctx, root, found, cfg, declared.conflict)
 		if err != nil || text == found.Value {
-			return err
+			return true, err
 		}
 		if err := cfg.ValidateAt(s.now()); err != nil { // code may outlive its job's last fire, but nothing new begins so
-			return err
+			return false, err
 		}
 		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
 			id:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
 			verb: "declare", changed: s.replaced(root, found, text),
 		})
 		if err != nil {
-			return err
+			return false, err
 		}
 		_, err = s.registry.Commit(ctx, registry.Txn{
 			If:   append(guards, registry.Unchanged(path, found.Revision)),
@@ -59,7 +62,7 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, conflict Co
 			s.reportReplaced(ctx, root, found, text)
 		}
 		if !errors.Is(err, registry.ErrConflict) && !lost {
-			return err
+			return true, err
 		}
 	}
 }
