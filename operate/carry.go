@@ -21,6 +21,8 @@ type deed struct {
 	decide func(w *world) (decision, error)
 	// followed tells how far the job has followed, in a state at or past the commit. nil: it has at once.
 	followed func(w *world, r Result) Progress
+	// ends tells that followed is about what ends here, so that a job which leaves for another registry has followed, too.
+	ends bool
 	// rest does what belongs to the deed and has no room in its transaction. If the operator dies before, whoever asks
 	// again with the id goes on. nil: nothing does.
 	rest func(ctx context.Context, store registry.Committer, look func(context.Context, registry.Revision) (*jobtree.State, error), did registry.Revision) error
@@ -314,7 +316,10 @@ func (o *Operator) await(ctx context.Context, view *registry.View, d deed, opts 
 		snapshot := view.Snapshot()
 		r.Progress = done("")
 		if d.followed != nil {
-			r.Progress = d.followed(o.worldOf(d.job, snapshot, opts.Force), r)
+			w := o.worldOf(d.job, snapshot, opts.Force)
+			if r.Progress = d.followed(w, r); !d.ends && w.elsewhere() != nil { // what is left of it here says nothing
+				r.Progress = w.left()
+			}
 		}
 		if opts.Progress != nil {
 			opts.Progress(r.Progress)

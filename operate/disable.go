@@ -21,7 +21,7 @@ import (
 // A job that is stopped for its move to another registry arrives there disabled. It is refused if the job is disabled
 // already, or its configuration cannot be read.
 func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Result, error) {
-	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns}, opts)
+	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns, ends: true}, opts)
 }
 
 // EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed, and a move to another

@@ -1,12 +1,16 @@
 package operate_test
 
 import (
+	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -162,5 +166,69 @@ func TestFilesOfAMovingJob(t *testing.T) {
 		require.True(t, g.operated().Moving.Disabled, "somebody had disabled it")
 		cause, _ := operate.IsRefused(errors.Join(g.take(3, g.text(cron(text)))))
 		require.Equal(t, operate.CauseAlready, cause)
+	}
+}
+
+// moves leaves of the job what a move leaves.
+func (g *ground) moves() {
+	g.Helper()
+	var left []registry.Write
+	for _, n := range g.all() {
+		if n.Path != nodes.Config() {
+			left = append(left, registry.Delete(n.Path))
+		}
+	}
+	g.do(append(left, registry.Put(nodes.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b"})))...)
+}
+
+// Who waits for a job that moves meanwhile is not told that it has followed: nothing of it is left here. What was to end has ended.
+func TestAJobMovesWhileSomebodyWaits(t *testing.T) {
+	t.Parallel()
+	waits := operate.Options{Wait: true}
+	for verb, test := range map[string]struct {
+		do   func(g *ground, ctx context.Context) error
+		ends bool
+	}{
+		"trigger": {do: func(g *ground, ctx context.Context) error {
+			return errOf(g.op.Trigger(ctx, theJob, operate.Trigger{}, waits))
+		}},
+		"trigger of items": {do: func(g *ground, ctx context.Context) error {
+			return errOf(g.op.Trigger(ctx, theJob, operate.Trigger{Items: []int{2}}, waits))
+		}},
+		"backfill": {do: func(g *ground, ctx context.Context) error {
+			r, err := g.op.Backfill(ctx, theJob, everyFive(2), operate.Trigger{}, operate.Options{})
+			require.Len(g, r.Left, 2)
+			return err
+		}},
+		"reshard": {do: func(g *ground, ctx context.Context) error { return errOf(g.op.Reshard(ctx, theJob, waits)) }},
+		"settings": {do: func(g *ground, ctx context.Context) error {
+			return errOf(g.op.ChangeSettings(ctx, theJob, operate.Settings{Text: g.text(func(cfg *job.Config) { cfg.ShardingTotalCount = 5 })}, waits))
+		}},
+		"disable": {ends: true, do: func(g *ground, ctx context.Context) error {
+			return errOf(g.op.DisableJob(ctx, theJob, waits))
+		}},
+	} {
+		t.Run(verb, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newGround(t)
+				g.do(registry.Put(nodes.ItemRunning(0), first))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				go func() {
+					time.Sleep(10 * time.Second)
+					g.moves()
+				}()
+				err := test.do(g, ctx)
+				if test.ends {
+					require.NoError(t, err)
+					return
+				}
+				var unconfirmed *operate.UnconfirmedError
+				require.ErrorAs(t, err, &unconfirmed)
+				require.True(t, unconfirmed.Result.Progress.Overtaken)
+				require.Contains(t, unconfirmed.Result.Progress.Text, `registry "b"`)
+			})
+		})
 	}
 }

@@ -90,7 +90,7 @@ func (o *Operator) finishHalf(ctx context.Context, job string, r Result) error {
 		return denied(err)
 	}
 	defer view.Close()
-	removal := deed{verb: VerbNoFiles, job: job, followed: nothingRuns}
+	removal := deed{verb: VerbNoFiles, job: job, followed: nothingRuns, ends: true}
 	_, err = o.finishRemoval(ctx, view, removal, Options{Force: true}, r)
 	var unconfirmed *UnconfirmedError
 	if errors.As(err, &unconfirmed) { // nothing of what was asked for is done
@@ -119,7 +119,7 @@ func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone
 	if gone != GoneRemove {
 		return o.carry(ctx, d, opts)
 	}
-	d.followed = nothingRuns
+	d.followed, d.ends = nothingRuns, true
 	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, DryRun: opts.DryRun})
 	if err != nil || opts.DryRun {
 		return r, err

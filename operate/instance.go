@@ -34,6 +34,7 @@ func shutDownDeed(job, instance string) deed {
 			}
 			return Progress{Of: 1, Text: "the instance ends what it runs"}
 		},
+		ends: true,
 	}
 }
 

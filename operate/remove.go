@@ -20,7 +20,7 @@ import (
 func (o *Operator) Remove(ctx context.Context, job string, opts Options) (Result, error) {
 	d := deed{
 		verb: VerbRemove, job: job, decide: beginRemoval,
-		followed: nothingRuns,
+		followed: nothingRuns, ends: true,
 	}
 	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, Again: opts.Again, Since: opts.Since, DryRun: opts.DryRun, Force: opts.Force, Shown: opts.Shown})
 	if err != nil || opts.DryRun {

@@ -199,6 +199,13 @@ func (w *world) elsewhere() *Refusal {
 	return r
 }
 
+// left is the progress of a job whose home is another registry.
+func (w *world) left() Progress {
+	var away *jobtree.ElsewhereError
+	errors.As(w.state.Config.Err, &away)
+	return Progress{Overtaken: true, Text: fmt.Sprintf("the job goes on in registry %q: ask there, with the same id", away.Home)}
+}
+
 // since tells who brought about what a node says, for whoever finds it so: the last operation with the verb and
 // target.
 func (w *world) since(verb Verb, target string) string {
