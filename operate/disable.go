@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -25,7 +26,8 @@ func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Re
 }
 
 // EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed, and a move to another
-// registry for which the job has not been closed yet. Servers that were
+// registry for which the job has not been closed yet: fires that came since it was stopped are then those of a job that was disabled,
+// and a warning says so. Servers that were
 // disabled one by one stay so; a warning names them. It is done when every item belongs to a live instance, or none
 // lives.
 //
@@ -73,6 +75,9 @@ func enableJob(w *world) (decision, error) {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "move to " + m.To, Before: "under way", After: "called off"})
 		if m.Disabled {
 			d.warn("it had been disabled before the move, and is enabled all the same: disable it again if it is not to run")
+		} else if cfg := w.state.Config.Value; cfg.Misfire != job.MisfireSkip && !m.Since.IsZero() {
+			d.warn("fires that came since it was stopped at " + m.Since.UTC().Format(time.RFC3339) +
+				" are as those of a job that is disabled, and are not made up as after a move that is completed")
 		}
 	}
 	return d, err

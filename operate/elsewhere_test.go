@@ -147,6 +147,24 @@ func TestAJobIsDisabledWhileItMoves(t *testing.T) {
 	require.Empty(t, r.Warnings)
 }
 
+// Who calls a move off is told that nobody makes up what came since the stop, if the job makes up anything.
+func TestAMoveIsCalledOff(t *testing.T) {
+	t.Parallel()
+	for policy, want := range map[job.MisfirePolicy][]string{
+		job.MisfireAll:  {"fires that came since it was stopped at 2026-03-02T12:00:00Z are as those of a job that is disabled, and are not made up as after a move that is completed"},
+		job.MisfireSkip: nil,
+	} {
+		g := stoppedToMove(t, false)
+		operated := g.operated()
+		operated.Moving.Since = noon
+		g.do(registry.Put(nodes.Operated(), jobtree.EncodeOperated(operated)),
+			registry.Put(nodes.Config(), g.text(func(cfg *job.Config) { cfg.Misfire, cfg.Disabled = policy, true })))
+		r, err := g.op.EnableJob(t.Context(), theJob, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		require.Equal(t, want, r.Warnings, policy)
+	}
+}
+
 // Files that name a moving job no more, and name it again, say how it arrives. They do not call off its move.
 func TestFilesOfAMovingJob(t *testing.T) {
 	t.Parallel()

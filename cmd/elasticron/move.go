@@ -29,8 +29,9 @@ meanwhile are made up as the job's misfire policy says, and fencing tokens go on
 granted so far. Processes follow by themselves.
 
 If it is interrupted, or does not get to the end, the same command goes on. While the job is only
-stopped, elasticron enable calls the move off; once it is closed, it can only be completed. A job
-of a name that was removed is created in that registry from then on.
+stopped, elasticron enable calls the move off, and fires that came meanwhile are not made up; once
+it is closed, it can only be completed. A job of a name that was removed is created in that
+registry from then on.
 
 It needs a context with several registries: see elasticron context set --help. The exit status is
 3 if the move was refused or called off, and 5 if --timeout was over before.`,

@@ -44,7 +44,8 @@
 //	tell        the directory's node is changed to B
 //	clean    A  what is left of the job is deleted; {"home":"b"} stays
 //
-// Until it is closed, a move can be called off: enable the job. From then on it can only be completed. Whoever dies on the
+// Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was disabled,
+// and are not made up. From then on it can only be completed. Whoever dies on the
 // way leaves a job that runs nowhere, and anybody can go on with the same call: what has been done is not done twice. Two
 // who move a job to the same registry help each other; of two targets, the one of the first note counts, and the other
 // call is refused. A mover that sleeps for an hour between two steps finds a condition of its next one false.
@@ -52,7 +53,7 @@
 // What items had missed goes with them. Only the owner knows of it as long as an item waits for its turn; one that does not
 // hear of the stop, or whose note takes longer than those two seconds, keeps it for itself, and it is lost as by a crash.
 //
-// Fires that come while the job stands are noted as missed, and made up as the job's misfire policy says; so are those of the
+// Fires that come while the job stands are noted as missed when it is copied, and made up as the job's misfire policy says; so are those of the
 // ten seconds after the copy, unless they are seen in B. A mover that stood just before its last transaction notes afterwards what
 // came meanwhile, of each item that has not begun in B by then; if it dies before it has, that is lost. If it takes longer until
 // a process has taken the job up there, what comes in between is lost, unless the job has a misfire window. Of an item that
