@@ -105,8 +105,9 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 		what := ""
 		switch name.Kind {
 		case jobtree.KindConfig:
-			// Whoever puts back where the tokens start writes the configuration as it is, in the same transaction.
-			if s.Get(jobtree.For(name.Job).Tokens()).Revision != n.Revision {
+			// Whoever puts back where the tokens start writes the configuration as it is, in the same transaction. A move puts in its
+			// place where the job is.
+			if !isElsewhere(n) && s.Get(jobtree.For(name.Job).Tokens()).Revision != n.Revision {
 				what = "settings"
 			}
 		case jobtree.KindServer:
@@ -122,6 +123,11 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 		}
 	}
 	return all
+}
+
+func isElsewhere(config registry.Node) bool {
+	_, elsewhere := jobtree.DecodeElsewhere(config)
+	return elsewhere
 }
 
 // disabledServer tells whether the node of a server says that it is disabled, or something that nobody knows.
@@ -161,6 +167,8 @@ func gone(s registry.Snapshot, operated registry.Node, job string) (all []Outsid
 	}
 	switch {
 	case err != nil:
+		return nil
+	case isElsewhere(config): // what is left of the job is cleaned up
 		return nil
 	case !config.Exists():
 		if did.Removing == "" {

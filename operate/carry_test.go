@@ -328,6 +328,9 @@ func TestChangesFromOutside(t *testing.T) {
 	require.Equal(t, `settings of "orders" changed from outside, at revision 7`,
 		operate.OutsideChange{Job: "orders", What: "settings", Revision: 7}.String())
 	require.NotZero(t, revision)
+	g.do(registry.Put(nodes.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b", Move: "X", Config: g.text(nil)})), registry.Delete(nodes.Server("10.0.0.1")))
+	require.NotContains(t, outside(), "settings", "a move closes the job")
+	require.NotContains(t, outside(), "server 10.0.0.1", "and cleans up")
 }
 
 // What an operation did and somebody undoes by deleting its node is changed from outside, too.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/elasticron/elasticron/cronexpr/words"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
 )
 
 func newDescribe(p *program) *cobra.Command {
@@ -75,6 +77,9 @@ func describe(cmd *cobra.Command, what string, reg place, now time.Time, history
 		if err != nil {
 			return description{}, err
 		}
+		if _, found := ns.State(name); !found {
+			return description{}, missing(cmd.Context(), reg, name)
+		}
 		return describeJob(ns, name)
 	case "server", "servers":
 		ns, err := read()
@@ -97,6 +102,27 @@ func describe(cmd *cobra.Command, what string, reg place, now time.Time, history
 
 // errNoJob is the error of a job that there is not.
 func errNoJob(name string) error { return fmt.Errorf("no job %q", name) }
+
+// missing is the error of a job that is not there: it says where it is, if that is known.
+func missing(ctx context.Context, at registry.Reader, name string) error {
+	if err := movedJob(ctx, at, name); err != nil {
+		return err
+	}
+	return errNoJob(name)
+}
+
+// movedJob is the error of a job whose home is another registry; nil if nothing says so.
+func movedJob(ctx context.Context, at registry.Reader, name string) error {
+	n, err := at.Get(ctx, jobtree.For(name).Config())
+	switch e, elsewhere := jobtree.DecodeElsewhere(n); {
+	case err != nil || !elsewhere:
+		return nil
+	case e.Arriving:
+		return fmt.Errorf("no job %q here yet: it is being moved here from registry %q", name, e.Home)
+	default:
+		return fmt.Errorf("no job %q here: its home is registry %q", name, e.Home)
+	}
+}
 
 func describeJob(ns *operate.Namespace, name string) (description, error) {
 	row, found := ns.Job(name)

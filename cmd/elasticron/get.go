@@ -146,6 +146,9 @@ func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error 
 	rows := g.rows(ns)
 	_, known := ns.State(g.want.name)
 	if len(rows) == 0 && g.want.name != "" && (!known || g.list.argument != "JOB") {
+		if moved := movedJob(ctx, at, g.want.name); moved != nil && g.list.argument == "JOB" {
+			return moved
+		}
 		return fmt.Errorf("no %s of %q", g.list.name, g.want.name)
 	}
 	return g.show(out, ns, rows)

@@ -251,7 +251,7 @@ func executionNamed(ctx context.Context, at registry.Reader, of history.OutputQu
 		return operate.ExecutionRow{}, err
 	}
 	if _, found := ns.State(of.Job); !found {
-		return operate.ExecutionRow{}, errNoJob(of.Job)
+		return operate.ExecutionRow{}, missing(ctx, at, of.Job)
 	}
 	when, _ := time.Parse(time.RFC3339Nano, begun) // it was read before
 	for _, row := range ns.Executions(of.Job) {

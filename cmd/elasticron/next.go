@@ -38,7 +38,7 @@ as if it were not.`,
 		}
 		st, found := ns.State(args[0])
 		if !found {
-			return errNoJob(args[0])
+			return missing(cmd.Context(), at, args[0])
 		}
 		c := st.Config
 		if c.Err != nil {

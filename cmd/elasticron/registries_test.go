@@ -282,3 +282,51 @@ func TestARegistryThatAnswersLaterIsFollowedFromThen(t *testing.T) {
 		require.NoError(t, all.Close(t.Context()))
 	})
 }
+
+// Who asks a registry for a job whose home is another one is told which.
+func TestAJobThatIsElsewhere(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	for name, word := range map[string]jobtree.Elsewhere{
+		"arrives": {Home: "two", Move: "X", Arriving: true},
+		"leaves":  {Home: "two", Move: "X", Config: "{}"},
+	} {
+		w.store(t, "one", name, jobtree.EncodeElsewhere(word))
+	}
+	for name, says := range map[string]string{
+		"mail":    `no job "mail" here: its home is registry "two"`,
+		"arrives": `no job "arrives" here yet: it is being moved here from registry "two"`,
+	} {
+		for _, args := range [][]string{{"describe", "job/" + name}, {"next", name}, {"get", "jobs", name}, {"get", "items", name}} {
+			_, errOut, status := w.does(t, append(args, "--context", "of-one")...)
+			require.Equal(t, exitFailed, status, args)
+			require.Contains(t, errOut, says, args)
+		}
+	}
+	for name, says := range map[string]string{
+		"mail": `the job's home is registry "two"; operate it in registry "two"`, "arrives": `the job is being moved here from registry "two"`, "leaves": `the job is being moved to registry "two"`,
+	} {
+		_, errOut, status := w.does(t, "edit", name, "--set", "cron=@daily", "--yes", "--context", "of-one")
+		require.Equal(t, exitRefused, status, errOut)
+		require.Contains(t, errOut, says)
+	}
+}
+
+// Who triggers a job that is stopped for its move is not told to replace a trigger.
+func TestATriggerOfAJobThatIsStoppedForItsMove(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 2, Disabled: true})
+	require.NoError(t, err)
+	reg := w.etcdServer.Open("one")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put(jobtree.For("orders").Config(), text),
+		registry.Put(jobtree.For("orders").Operated(), jobtree.EncodeOperated(jobtree.Operated{Moving: &jobtree.Moving{To: "two", Move: "X"}})),
+	}})
+	require.NoError(t, err)
+	_, errOut, status := w.does(t, "trigger", "orders")
+	require.Equal(t, exitRefused, status, errOut)
+	require.Contains(t, errOut, "complete the move with elasticron move")
+	require.NotContains(t, errOut, "--replace")
+}

@@ -40,15 +40,17 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 		} else if err != nil {
 			return err
 		}
-		text, err := changed(v, jobtree.For(args[0]), was.Value, set)
-		if err != nil {
-			return err
+		text, elsewhere := was.Value, false
+		if _, elsewhere = jobtree.DecodeElsewhere(was); !elsewhere { // else there are no settings here, and the operation says why
+			if text, err = changed(v, jobtree.For(args[0]), was.Value, set); err != nil {
+				return err
+			}
 		}
 		s := operate.Settings{Text: text, Shown: was.Revision, ShownText: was.Value}
 		err = v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
 			return v.op.ChangeSettings(ctx, args[0], s, opts)
 		})
-		if _, refused := operate.IsRefused(err); refused && len(set) == 0 {
+		if _, refused := operate.IsRefused(err); refused && len(set) == 0 && !elsewhere {
 			return kept(err, text)
 		}
 		return err
