@@ -127,6 +127,10 @@ func (m *mover) restore(s *scene) (deed, error) {
 		}
 	}
 	d.first = append(d.first, ranElsewhere(s.source, s.target, again)...)
+	if s.there.Started { // else nothing has run there, and what it has of checkpoints is older
+		checkpoints, _ := checkpointsOf(s.source.jobNodes, s.target.jobNodes)
+		d.first = append(d.first, checkpoints...)
+	}
 	if start := s.target.tokens(s.source.state.Tokens().Value.Base); start != s.source.state.Tokens().Value {
 		step, _ := s.source.put(tree.Tokens(), jobtree.EncodeTokens(start))
 		d.last = append(d.last, step)

@@ -41,6 +41,7 @@ func compare(o *original, text string, target jobNodes) (comparison, error) {
 	c.changes = members
 	c.compareMarks(o.wanted(), !o.config.Disabled, target)
 	c.compareLost(o, target)
+	c.compareCheckpoints(o, target)
 	present := target.state.Tokens().Value
 	if start := o.tokens(present.Base); start != present {
 		step, change := target.put(names.Tokens(), jobtree.EncodeTokens(start))

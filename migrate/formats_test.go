@@ -252,3 +252,24 @@ func TestRemainsOfAFormerTreeDoNoHarm(t *testing.T) {
 	require.Equal(t, migrate.Created, w.one(apply).Action)
 	require.Equal(t, "DISABLED", w.nodes(w.target)["/orders/servers/10.0.0.1"])
 }
+
+// A job that is new in the target goes on from the checkpoints of the source. One that is there already has its own, and the report
+// does not show them.
+func TestCheckpointsAreCopiedWithANewJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, nil), "/orders/offset/0", "secret page 7")
+	w.has(w.target, "/orders/offset/1", "of a job that was removed")
+	created := w.one(apply)
+	require.Equal(t, migrate.Created, created.Action)
+	require.NotContains(t, fmt.Sprint(created), "secret page")
+	require.Equal(t, "secret page 7", w.nodes(w.target)["/orders/offset/0"])
+	require.NotContains(t, w.nodes(w.target), "/orders/offset/1")
+	require.NotContains(t, fmt.Sprint(w.one(apply)), "not copied")
+
+	w.has(w.target, "/orders/offset/0", "secret page 9")
+	again := w.one(apply)
+	require.Equal(t, migrate.Unchanged, again.Action)
+	require.Contains(t, again.Notes, "not copied: checkpoints of items 0, as the target has the job and its own")
+	require.Equal(t, "secret page 9", w.nodes(w.target)["/orders/offset/0"])
+}

@@ -474,6 +474,8 @@ func (m *mover) start(s *scene) (deed, error) {
 		}
 	}
 	d.first = append(d.first, ranElsewhere(s.target, s.source, s.here.Lost)...)
+	checkpoints, _ := checkpointsOf(s.target.jobNodes, s.source.jobNodes)
+	d.first = append(d.first, checkpoints...)
 	if !slices.ContainsFunc(d.last, func(step guarded.Step) bool { return step.Write.Path == tree.Config() }) {
 		put, _ := s.target.put(tree.Config(), text)
 		d.last = append(d.last, put)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -828,5 +829,51 @@ func TestALostExecutionThatIsNotRunAgainLeavesWhatWasKnown(t *testing.T) {
 		here := w.record(w.source, 0)
 		require.Equal(w, jobtree.ItemIdle, here.State)
 		require.Equal(w, fire(20), here.LastFire)
+	})
+}
+
+// Each side goes on from the checkpoints of the one that ran last, and not from its own of before.
+func TestCheckpointsMove(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		offsets := func(reg registry.Reader) map[string]string {
+			all := w.nodes(reg)
+			maps.DeleteFunc(all, func(path, _ string) bool { return !strings.HasPrefix(path, "/orders/offset/") })
+			return all
+		}
+		w.has(w.source, "/orders/config", configOf(w, nil), "/orders/offset/0", "page 7", "/orders/offset/1", "page 1")
+		require.True(w, w.goes(migrate.Move).Done)
+		require.Equal(w, map[string]string{"/orders/offset/0": "page 7", "/orders/offset/1": "page 1"}, offsets(w.target))
+
+		w.has(w.target, "/orders/offset/0", "page 9", "/orders/offset/2", "page 3")
+		_, err := w.target.Commit(w.Context(), registry.Txn{Then: []registry.Write{registry.Delete("/orders/offset/1")}})
+		require.NoError(w, err)
+		require.True(w, w.goes(migrate.Return).Done)
+		after := map[string]string{"/orders/offset/0": "page 9", "/orders/offset/2": "page 3"}
+		require.Equal(w, after, offsets(w.source))
+
+		w.has(w.source, "/orders/offset/0", "page 11")
+		require.True(w, w.goes(migrate.Move).Done)
+		require.Equal(w, map[string]string{"/orders/offset/0": "page 11", "/orders/offset/2": "page 3"}, offsets(w.target))
+	})
+}
+
+// A target in which the job has not run says nothing of its checkpoints.
+func TestCheckpointsOfATargetThatHasNotRunTheJob(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.has(w.source, "/orders/config", configOf(w, nil), "/orders/offset/0", "page 7")
+		w.has(w.target, "/orders/offset/0", "page 2") // of a job that was removed
+		source, target := w.watched(func(n int) error {
+			if n == 4 { // both sides were read, and the target is prepared
+				return errDead
+			}
+			return nil
+		}, nothing)
+		_, err := migrate.Move(w.Context(), source, target, applyMove)
+		require.ErrorIs(w, err, errDead)
+		require.Contains(w, w.nodes(w.target)["/orders/leader/move"], "prepared")
+		require.True(w, w.goes(migrate.Return).Done)
+		require.Equal(w, "page 7", w.nodes(w.source)["/orders/offset/0"])
 	})
 }
