@@ -121,10 +121,10 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts) error {
 		case <-p.hurry.Done():
 		}
 		grace := w.drains() // before anything is handed over
-		w.log.Info("worker stops", "grace", grace.String())
 		endFiles()
 		stopScheduler(context.Cause(ctx))
-		p.endWhatRuns(beside, grace)
+		group.Go(func() { p.endWhatRuns(beside, grace) })
+		w.log.Info("worker stops", "grace", grace.String()) // a log that nobody reads holds up nothing
 	})
 	err := p.scheduler.Run(stop)
 	if p.scripts != nil {

@@ -286,6 +286,46 @@ func TestWhatDoesNotEndByItself(t *testing.T) {
 	}
 }
 
+// A log that nobody reads does not keep a stop from beginning.
+func TestAStopDoesNotWaitForTheLog(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.store(everySecond("deaf", s.script("deaf", `trap '' TERM; echo $$ > `+s.dir+`/pid; while :; do sleep 600; done`)))
+	log := &stuck{full: make(chan struct{})}
+	w, err := worker.New(s.open(), s.parsed("grace: 1200ms\nscript: {commands: ['*'], stop: 200ms}\n"), worker.WithLogger(slog.New(log)))
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	defer func() {
+		stop()
+		close(log.full)
+		require.NoError(t, <-ended)
+	}()
+	s.eventually(func() bool { return s.lines("pid") > 0 }, "it runs")
+	text, err := os.ReadFile(s.dir + "/pid")
+	require.NoError(t, err)
+	stop()
+	s.eventually(func() bool { _, err := os.Stat("/proc/" + strings.TrimSpace(string(text))); return err != nil }, "it is ended")
+}
+
+// stuck is a log that does not take the line of a stop until it is closed.
+type stuck struct {
+	slog.Handler
+	full chan struct{}
+}
+
+func (s *stuck) Enabled(context.Context, slog.Level) bool { return true }
+func (s *stuck) WithAttrs([]slog.Attr) slog.Handler       { return s }
+func (s *stuck) WithGroup(string) slog.Handler            { return s }
+
+func (s *stuck) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == "worker stops" {
+		<-s.full
+	}
+	return nil
+}
+
 // A worker that stops under load has what it began come to its end, and the others run its items.
 func TestDrainUnderLoad(t *testing.T) {
 	t.Parallel()

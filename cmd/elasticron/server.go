@@ -74,10 +74,11 @@ once. Under systemd, use Type=notify; a watchdog is served.`,
     --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s.out, s.log = cmd.OutOrStdout(), s.logger(cmd.ErrOrStderr())
+			lines := newLogLines(cmd.ErrOrStderr())
+			s.out, s.log = cmd.OutOrStdout(), s.logger(lines)
 			ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer restore()
-			context.AfterFunc(ctx, restore) // a second signal ends the program at once
+			context.AfterFunc(ctx, func() { restore(); lines.hurry() }) // a second signal ends the program at once
 			return s.run(ctx)
 		},
 	}

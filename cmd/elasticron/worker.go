@@ -88,7 +88,8 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 		_, err := fmt.Fprintln(out, "The file is in order.")
 		return err
 	}
-	log := loggerOf(file.Log, errOut)
+	lines := newLogLines(errOut)
+	log := loggerOf(file.Log, lines)
 	reg, closeRegistry, err := r.open(ctx, file.Registry, log)
 	if err != nil {
 		return err
@@ -101,6 +102,9 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	defer r.heed(w, stop, log)()
+	stops, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // which is heard also while a reload is being logged
+	defer restore()
+	context.AfterFunc(stops, func() { restore(); lines.hurry() })
 	return w.Run(ctx)
 }
 
@@ -178,8 +182,8 @@ func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func()
 					stop()
 					ends++
 				default: // and a third one is left to Go, which ends the process
-					log.Warn("worker ends at once")
 					w.StopNow()
+					log.Warn("worker ends at once")
 					ends++
 				}
 			}

@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -38,13 +39,20 @@ type workerProcess struct {
 
 func startWorker(t *testing.T, dir string, env []string, args ...string) *workerProcess {
 	t.Helper()
+	w := newWorkerProcess(t, dir, env, args...)
+	require.NoError(t, w.cmd.Start())
+	return w
+}
+
+// newWorkerProcess is the command before it is started.
+func newWorkerProcess(t *testing.T, dir string, env []string, args ...string) *workerProcess {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // one that hangs is killed
 	t.Cleanup(cancel)
 	w := &workerProcess{T: t, dir: dir, cmd: exec.CommandContext(ctx, os.Args[0], args...)}
 	w.cmd.Dir, w.cmd.Env, w.cmd.Stderr = dir, append(append(os.Environ(), asProgram+"="+sound), env...), &w.log
-	require.NoError(t, w.cmd.Start())
 	t.Cleanup(func() {
-		if w.cmd.ProcessState == nil {
+		if w.cmd.Process != nil && w.cmd.ProcessState == nil {
 			_ = w.cmd.Process.Kill()
 			_ = w.cmd.Wait()
 		}
@@ -230,6 +238,36 @@ func TestASecondSignalEndsTheWorker(t *testing.T) {
 	var out, errOut bytes.Buffer
 	require.Zero(t, newProgram().run(t.Context(), []string{"logs", "item/deaf/0", "--history", dir + "/history.db"}, &out, &errOut), errOut.String())
 	require.Equal(t, "begun\n", out.String())
+}
+
+// A worker whose log nobody reads any more stops as any other one, also if it is about to log that it has reloaded its file.
+func TestALogThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(dir+"/jobs", 0o700))
+	require.NoError(t, os.WriteFile(dir+"/jobs/count.yaml", []byte(
+		"count: {config: {jobType: SCRIPT, scriptCommandLine: '/bin/sh -c \"echo >> runs\"', cron: '* * * * * ?', shardingTotalCount: 1}}\n"), 0o600))
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = read.Close(); _ = write.Close() })
+	w := newWorkerProcess(t, dir, nil, "worker", "--embedded", "data", "--jobs", "jobs", "--commands", "/bin/sh", "-n", "shop", "--address", "127.0.0.1:"+freePort(t))
+	w.cmd.Stderr = write
+	require.NoError(t, w.cmd.Start())
+	w.eventually(func() bool { return w.lines("runs") > 0 }, "the job runs")
+	again, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", write.Fd()), os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	require.NoError(t, err)
+	defer again.Close()
+	for _, size := range []int{4096, 1} { // until not even a byte has room
+		for err = nil; err == nil; _, err = again.Write(make([]byte, size)) {
+			require.NoError(t, again.SetWriteDeadline(time.Now().Add(100*time.Millisecond)))
+		}
+		require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	}
+	w.signal(syscall.SIGHUP)
+	w.signal(syscall.SIGTERM)
+	hangs := time.AfterFunc(time.Minute, func() { _ = w.cmd.Process.Kill() })
+	defer hangs.Stop()
+	require.NoError(t, w.cmd.Wait(), "it ends by itself")
 }
 
 func TestWrongUsesOfTheWorker(t *testing.T) {
