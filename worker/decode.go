@@ -50,6 +50,10 @@ func (d *decoder) value(path string, n *yaml.Node, to reflect.Value) {
 		d.fault(path, n, "must be a mapping of "+strings.Join(membersOf(to.Type()), ", "))
 	case to.Kind() == reflect.Struct:
 		d.members(path, n, to)
+	case octal(n, to):
+		d.fault(path, n, "must not begin with 0, which would make it an octal number")
+	case n.ShortTag() == "!!float" && whole(to): // of which the decoder would cut off what is behind the point
+		d.fault(path, n, allowed(to))
 	case n.Decode(to.Addr().Interface()) != nil:
 		d.fault(path, n, allowed(to))
 	}
@@ -77,6 +81,22 @@ func (d *decoder) members(path string, n *yaml.Node, to reflect.Value) {
 			d.value(at, value, to.Field(field))
 		}
 	}
+}
+
+func whole(v reflect.Value) bool {
+	switch v.Interface().(type) {
+	case int, int64:
+		return true
+	default:
+		return false
+	}
+}
+
+// octal tells whether a number is written as 010, which YAML reads as 8 and people do not.
+func octal(n *yaml.Node, to reflect.Value) bool {
+	digits := strings.TrimLeft(n.Value, "+-")
+	number := whole(to) || to.Kind() == reflect.Float64
+	return number && len(digits) > 1 && digits[0] == '0' && (digits[1] >= '0' && digits[1] <= '9' || digits[1] == '_')
 }
 
 // membersOf are the names of a struct's members, in the order of its fields.
