@@ -57,7 +57,10 @@ type found struct {
 }
 
 // secret is a value with what is shown in its place.
-type secret struct{ value, shown string }
+type secret struct {
+	value, shown string
+	part         bool // of an address
+}
 
 // ReadProps starts to read the settings of a configuration.
 func ReadProps(settings map[string]string) *PropsReader {
@@ -129,13 +132,22 @@ func (r *PropsReader) value(name string) (string, bool) {
 
 // hide notes that Redact must replace the value of a setting, if it was looked up. It returns the value.
 func (r *PropsReader) hide(name, value string) string {
-	s := secret{value, r.settings[name]}
-	if value == "" || !reference.Is(s.shown) || slices.Contains(r.secrets, s) {
-		return value
+	r.replace(secret{value: value, shown: r.settings[name]})
+	return value
+}
+
+func (r *PropsReader) replace(s secret) {
+	if s.value == "" || !reference.Is(s.shown) || slices.Contains(r.secrets, s) {
+		return
 	}
 	r.secrets = append(r.secrets, s)
-	slices.SortStableFunc(r.secrets, func(a, b secret) int { return cmp.Compare(len(b.value), len(a.value)) })
-	return value
+	rank := func(s secret) int {
+		if s.part { // the whole value of another setting comes first
+			return 2*len(s.value) - 1
+		}
+		return 2 * len(s.value)
+	}
+	slices.SortStableFunc(r.secrets, func(a, b secret) int { return cmp.Compare(rank(b), rank(a)) })
 }
 
 // plain returns a setting, or standard if it is empty, not there, or cannot be looked up.
@@ -164,7 +176,8 @@ func (r *PropsReader) Required(name string) string {
 	return r.hide(name, value)
 }
 
-// WebAddress returns a setting that must be an absolute http or https address.
+// WebAddress returns a setting that must be an absolute http or https address. Redact replaces also its path, its query, the values
+// in that, its host and its password, each if it has five bytes or more.
 func (r *PropsReader) WebAddress(name string) string {
 	value := r.Required(name)
 	if value == "" {
@@ -173,8 +186,29 @@ func (r *PropsReader) WebAddress(name string) string {
 	address, err := url.Parse(value)
 	if err != nil || address.Host == "" || address.Scheme != "http" && address.Scheme != "https" {
 		r.Fault(name, "must be an address such as https://example.org/path")
+		return value
 	}
+	r.hideParts(name, address)
 	return value
+}
+
+// leastPart is how long a part of an address is that is hidden by itself: many texts have a "/" or an "id=1".
+const leastPart = 5
+
+// hideParts hides what servers repeat of an address in their answers: many a 404 names the path.
+func (r *PropsReader) hideParts(name string, address *url.URL) {
+	parts := []string{address.RequestURI(), address.EscapedPath(), address.Path, address.RawQuery, address.Host}
+	for _, values := range address.Query() {
+		parts = append(parts, values...)
+	}
+	if password, has := address.User.Password(); has {
+		parts = append(parts, password)
+	}
+	for _, part := range parts {
+		if len(part) >= leastPart && !strings.Contains(r.settings[name], part) { // or the reference would not be what is shown
+			r.replace(secret{value: part, shown: r.settings[name], part: true})
+		}
+	}
 }
 
 // Word returns a setting that must be one of a few words in any case, as it stands in the list. The

@@ -96,6 +96,30 @@ func TestReferencesAreLookedUpWhereTheyAreUsed(t *testing.T) {
 	require.Empty(t, r.RedactCut(""))
 }
 
+// An answer may repeat a part of the address that was called.
+func TestPartsOfAnAddressAreHidden(t *testing.T) {
+	t.Setenv("PROPS_ADDRESS", "https://anna:swordfish@hooks.internal:8443/T0/se%20cret?key=k3y-k3y&id=1")
+	t.Setenv("PROPS_SHORT", "https://h/a?b")
+	const shown = "env:PROPS_ADDRESS"
+	r := job.ReadProps(map[string]string{"url": shown, "short": "env:PROPS_SHORT", "plain": "https://h/plainly?key=plain"})
+	for _, name := range []string{"url", "short", "plain"} {
+		require.NotEmpty(t, r.WebAddress(name))
+	}
+	require.NoError(t, r.Err())
+	for text, want := range map[string]string{
+		"Cannot POST /T0/se%20cret":                 "Cannot POST " + shown,
+		"no /T0/se cret here":                       "no " + shown + " here",
+		"/T0/se%20cret?key=k3y-k3y&id=1 is unknown": shown + " is unknown",
+		"?key=k3y-k3y&id=1":                         "?" + shown,
+		"key=k3y-k3y&amp;id=1":                      "key=" + shown + "&amp;id=1",
+		"bad k3y-k3y or swordfish":                  "bad " + shown + " or " + shown,
+		"hooks.internal:8443 is down":               shown + " is down",
+		"/ a b 1 h /plainly plain":                  "/ a b 1 h /plainly plain",
+	} {
+		require.Equal(t, want, r.Redact(text))
+	}
+}
+
 func TestFaultsShowReferencesAndNoValues(t *testing.T) {
 	t.Setenv("PROPS_SECRET", "swordfish")
 	t.Setenv("PROPS_BLANK", " ")
