@@ -146,6 +146,9 @@ func (c *checker) registry(r Registry) {
 		}
 	}
 	c.require(given < 2, "registry", "", "must have one of etcd, zookeeper and embedded")
+	if slices.ContainsFunc(r.Etcd, reference.HasLogin) {
+		c.fault("registry.etcd", fmt.Sprintf("%d addresses", len(r.Etcd)), "must have no user and no password: want registry.user and registry.password", nil)
+	}
 	c.absolute("registry.embedded", r.Embedded)
 	if _, _, err := net.SplitHostPort(r.Address); err != nil {
 		c.fault("registry.address", r.Address, "must be host:port, such as "+DefaultAddress, nil)

@@ -90,6 +90,7 @@ func TestContextsThatAreWrong(t *testing.T) {
 		"with server there is a token":        {"a", "--server", "https://c", "--user", "u"},
 		"cert and key must be given together": {"a", "--etcd", "x", "--cert", "x"},
 		"password_file is given without user": {"a", "--etcd", "x", "--password-file", "x"},
+		"etcd has an address with a user or":  {"a", "--etcd", "http://anna:swordfish@h:2379"},
 		"must not have an empty segment":      {"a", "--etcd", "x", "-n", "a//b"},
 		`the name of a context is " a"`:       {" a", "--etcd", "x"},
 		"accepts 1 arg(s), received 0":        {},
@@ -97,6 +98,7 @@ func TestContextsThatAreWrong(t *testing.T) {
 		_, errOut, status := w.does(t, append([]string{"context", "set"}, args...)...)
 		require.Equal(t, exitMisuse, status, want)
 		require.Contains(t, errOut, want)
+		require.NotContains(t, errOut, "swordfish")
 	}
 	_, errOut, status := w.does(t, "context", "use", "x")
 	require.Equal(t, exitFailed, status)

@@ -15,6 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/elasticron/elasticron/federation/home"
+	references "github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -61,6 +62,8 @@ func (c cluster) check() error {
 		return errors.New("server is given besides etcd or zookeeper: want one of them")
 	case c.Server == "" && len(c.Etcd)+len(c.ZooKeeper) == 0:
 		return errors.New("none of etcd, zookeeper and server is given: want the addresses of one of them")
+	case slices.ContainsFunc(c.Etcd, references.HasLogin):
+		return errors.New("etcd has an address with a user or a password: want user, and password_file")
 	case c.TokenFile != "" && c.Server == "":
 		return errors.New("token_file is given without server")
 	case c.Server != "" && c.User+c.PasswordFile != "":

@@ -1,5 +1,5 @@
 // Package reference reads values that a setting does not hold itself but names: an environment variable
-// ("env:NAME") or a file ("file:/path") of the process that uses the setting.
+// ("env:NAME") or a file ("file:/path") of the process that uses the setting; and tells where a setting holds what it should name.
 package reference
 
 import (
@@ -40,6 +40,18 @@ func Is(text string) bool {
 	}
 	path, is := strings.CutPrefix(text, file)
 	return is && strings.HasPrefix(path, "/") && !strings.ContainsRune(path, 0)
+}
+
+// HasLogin tells whether an address names a user or a password itself, before the host. Addresses are shown.
+func HasLogin(address string) bool {
+	_, rest, is := strings.Cut(address, "://")
+	if !is {
+		rest = address
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return strings.Contains(rest, "@")
 }
 
 // Almost tells whether a text begins like a reference and is none.

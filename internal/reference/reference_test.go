@@ -11,6 +11,16 @@ import (
 	"github.com/elasticron/elasticron/internal/reference"
 )
 
+func TestHasLogin(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]bool{
+		"http://anna:swordfish@h:2379": true, "https://anna@h": true, "anna:swordfish@h:2379": true, "http://@h": true,
+		"http://h:2379": false, "h:2379": false, "http://h/a@b": false, "http://h?a@b": false, "unix:///run/a@b": false, "": false,
+	} {
+		require.Equal(t, want, reference.HasLogin(address), address)
+	}
+}
+
 func TestWhatIsAReference(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]struct{ is, almost bool }{

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
@@ -68,6 +69,9 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
 	if !f.Given() {
 		return c, fmt.Errorf("--%s is missing: want the URLs of the etcd cluster, such as http://10.0.0.1:2379", f.names.endpoints)
+	}
+	if slices.ContainsFunc(f.endpoints, reference.HasLogin) { // which the client would not use, and errors would show
+		return c, fmt.Errorf("--%s has an address with a user or a password: want --%s, and the password in $%s", f.names.endpoints, f.names.user, f.passwordVariable)
 	}
 	if f.user != "" {
 		password, err := f.Password()

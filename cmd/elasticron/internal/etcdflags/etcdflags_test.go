@@ -30,6 +30,7 @@ func TestWrongFlags(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--to is missing: want the URLs":              nil,
 		"--to-user is given, and $" + variable:        {"--to", "http://x", "--to-user", "u"},
+		"--to has an address with a user or a passwo": {"--to", "http://anna:swordfish@x"},
 		"--to-ca: open " + none:                       {"--to", "http://x", "--to-ca", none},
 		"--to-ca: no certificate in PEM: " + text:     {"--to", "http://x", "--to-ca", text},
 		"--to-cert and --to-key must be given togeth": {"--to", "http://x", "--to-cert", text},
@@ -38,6 +39,7 @@ func TestWrongFlags(t *testing.T) {
 	} {
 		_, err := parse(t, args...).Open(t.Context(), "")
 		require.ErrorContains(t, err, want)
+		require.NotContains(t, err.Error(), "swordfish")
 	}
 	require.False(t, parse(t).Given())
 	require.True(t, parse(t, "--to", "http://x").Given())
