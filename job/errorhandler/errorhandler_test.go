@@ -48,6 +48,9 @@ func TestLog(t *testing.T) {
 		require.NotContains(t, log.String(), "stack")
 	}
 	handler, log := named(t, errorhandler.Log)
+	require.NoError(t, handler.HandleError(t.Context(), "orders", job.ShardingContext{Source: job.Manual}, errBoom))
+	require.Contains(t, log.String(), `item=0 fire="" source=manual token=0 error=boom`)
+	handler, log = named(t, errorhandler.Log)
 	panicked := &job.PanicError{Value: errBoom, Stack: debug.Stack()}
 	require.NoError(t, handler.HandleError(t.Context(), "orders", context3, panicked))
 	require.Contains(t, log.String(), "panic: boom")

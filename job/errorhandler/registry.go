@@ -115,7 +115,11 @@ type logging struct {
 
 // HandleError logs the failure; the logger names the job already.
 func (l logging) HandleError(ctx context.Context, _ string, sc job.ShardingContext, err error) error {
-	attrs := []any{"item", sc.Item, "fire", sc.Fire, "source", string(sc.Source), "token", sc.Token, "error", err}
+	fire := any("") // of a run by hand
+	if !sc.Fire.IsZero() {
+		fire = sc.Fire
+	}
+	attrs := []any{"item", sc.Item, "fire", fire, "source", string(sc.Source), "token", sc.Token, "error", err}
 	var panicked *job.PanicError
 	if errors.As(err, &panicked) {
 		attrs = append(attrs, "stack", string(panicked.Stack))

@@ -96,6 +96,11 @@ var item = job.ShardingContext{JobName: "orders", Item: 3, TotalCount: 4, Source
 
 func (s *stage) run(ctx context.Context, line string) error {
 	s.Helper()
+	return s.runOf(ctx, item, line)
+}
+
+func (s *stage) runOf(ctx context.Context, sc job.ShardingContext, line string) error {
+	s.Helper()
 	code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), func(sc job.ShardingContext, ends *output.Ends) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -104,7 +109,7 @@ func (s *stage) run(ctx context.Context, line string) error {
 	fn, err := code.Configure(job.Config{Name: "orders", Cron: "@daily", ShardingTotalCount: 4, Type: job.TypeScript, ScriptCommandLine: line})
 	require.NoError(s, err)
 	defer code.Wait()
-	return fn(ctx, item)
+	return fn(ctx, sc)
 }
 
 // until returns a context that ends, with a cause, when files are there.
@@ -390,6 +395,22 @@ func TestOutputFlood(t *testing.T) {
 		require.NoError(t, err)
 		require.LessOrEqual(t, info.Size(), int64(1<<20))
 	}
+}
+
+// A run by hand stands for no fire, and then its heading has none.
+func TestHeadingsOfAFile(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	logs := t.TempDir()
+	s.settings.Files = output.Files{Directory: logs, Size: 1 << 20}
+	path := s.script("report", "echo done")
+	require.NoError(t, s.run(t.Context(), path))
+	byHand := item
+	byHand.Source, byHand.Fire, byHand.Token = job.Manual, time.Time{}, 18
+	require.NoError(t, s.runOf(t.Context(), byHand, path))
+	text, err := os.ReadFile(logs + "/orders/3.log")
+	require.NoError(t, err)
+	require.Regexp(t, `^--- \S+Z scheduled, fire 2026-01-01T00:00:00Z, token 17\ndone\n--- \S+Z manual, token 18\ndone\n$`, string(text))
 }
 
 func TestTheEnvironment(t *testing.T) {

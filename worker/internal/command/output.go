@@ -57,7 +57,10 @@ func (r *run) file() *output.File {
 		r.log.Warn("the output of a script is not kept in a file", "error", err)
 		return nil
 	}
-	_, _ = fmt.Fprintf(file, "--- %s %s, fire %s, token %d\n",
-		time.Now().UTC().Format(time.RFC3339), r.sc.Source, r.sc.Fire.UTC().Format(time.RFC3339), r.sc.Token)
+	fire := ""
+	if !r.sc.Fire.IsZero() { // as it is for a run by hand
+		fire = ", fire " + r.sc.Fire.UTC().Format(time.RFC3339)
+	}
+	_, _ = fmt.Fprintf(file, "--- %s %s%s, token %d\n", time.Now().UTC().Format(time.RFC3339), r.sc.Source, fire, r.sc.Token)
 	return file
 }
