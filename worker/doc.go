@@ -39,7 +39,8 @@
 //	  commands: [/opt/jobs/*] # required: absolute paths of programs, which are compared when links are followed; "*"
 //	                          # stands for a part of one segment, and the single word "*" for everything
 //	  user: jobs              # name or number of the user as whom scripts run; needs root. Default: the worker's
-//	  directory: /var/lib/jobs/{job}/{item} # where they run; is created. Default: the worker's
+//	  directory: /var/lib/jobs/{job}/{item} # where they run; what is before the first brace must be there, the rest is
+//	                          # created. Default: the worker's
 //	  env:
 //	    pass: [TZ]            # variables of the worker that scripts get, besides PATH and LANG; default: none
 //	    files: [/etc/env]     # with lines NAME=value, read before each run; the values are secrets. Default: none
@@ -50,7 +51,7 @@
 //	  stop: 5s                # from SIGTERM to SIGKILL; default: 5s
 //	  output: 64K             # how much of the beginning, and of the end, of an output the history keeps; default: 64K
 //	  log:
-//	    directory: /var/log/jobs # all output goes to <job>/<item>.log there; default: nowhere
+//	    directory: /var/log/jobs # a folder that is there: all output goes to <job>/<item>.log in it; default: nowhere
 //	    size: 10M             # of one file; default: 10M
 //	    files: 5              # older ones that are kept, <item>.log.1 being the newest; default: 5
 //	http:                     # without it, no HTTP jobs run

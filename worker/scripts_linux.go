@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -89,6 +90,10 @@ func settingsOf(s Script) (*command.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
+	base, _, _ := strings.Cut(s.Directory, "{")
+	if err := errors.Join(isFolder("script.directory", base), isFolder("script.log.directory", s.Log.Directory)); err != nil {
+		return nil, err
+	}
 	settings := &command.Settings{
 		Commands: list, Directory: s.Directory, Pass: s.Env.Pass, EnvFiles: s.Env.Files, Stop: time.Duration(s.Stop), Keep: int(s.Output),
 		Files: output.Files{Directory: s.Log.Directory, Size: int64(s.Log.Size), Older: s.Log.Files}, Limits: limitsOf(s),
@@ -100,6 +105,18 @@ func settingsOf(s Script) (*command.Settings, error) {
 		}
 	}
 	return settings, nil
+}
+
+// isFolder refuses a folder that is not there: whoever named it is to hear so now, and not when something runs.
+func isFolder(field, path string) error {
+	if path == "" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		return nil
+	}
+	return &FieldError{Field: field, Value: path, Reason: "must be a folder that is there", Err: err}
 }
 
 // read reads what the machine has of a section. What it returns has that count for runs that begin later.

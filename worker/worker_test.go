@@ -453,6 +453,8 @@ func TestReloadUnderLoad(t *testing.T) {
 	_, err = w.Reload(s.parsed("script: {commands: ['*'], user: no-such-user}\n"))
 	require.ErrorContains(t, err, `script.user "no-such-user" must be a user`)
 	require.Equal(t, told, w.told.all(), "users are looked up first, while the worker can be told to stop")
+	_, err = w.Reload(s.parsed("script: {commands: ['*'], directory: 'DIR/none/{job}'}\n"))
+	require.ErrorContains(t, err, `script.directory "`+s.dir+`/none/" must be a folder that is there`)
 	before = all()
 	s.eventually(func() bool { return all() > before+2*jobs }, "what is refused changes nothing")
 
@@ -656,6 +658,9 @@ func TestWhatAMachineHasNot(t *testing.T) {
 	for text, want := range map[string]string{
 		"script: {commands: ['*'], user: no-such-user}\n":                      `script.user "no-such-user" must be a user`,
 		"script: {commands: ['*'], cgroup: DIR, pids: 9}\n":                    `need a cgroup v2 with their controllers: delegate one to the worker, or set no limits`,
+		"script: {commands: ['*'], directory: 'DIR/none/{job}'}\n":             `/none/" must be a folder that is there: stat `,
+		"script: {commands: ['*'], directory: DIR/none}\n":                     `/none" must be a folder that is there: stat `,
+		"script: {commands: ['*'], log: {directory: DIR/short}}\n":             `/short" must be a folder that is there`,
 		"script: {commands: ['*'], cgroup: DIR}\n":                             `must be a cgroup v2 that the worker may write to, or none`,
 		"http: {allow: ['*'], sign: {keys: ['env:NO_SUCH_KEY_IN_TESTS']}}\n":   `http.sign.keys "env:NO_SUCH_KEY_IN_TESTS" must name a variable or a file`,
 		"http: {allow: ['*'], sign: {keys: ['file:DIR/short']}}\n":             `want at least 16`,
