@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/scheduler"
 	"github.com/elasticron/elasticron/worker/internal/jobfiles"
 )
@@ -23,14 +25,19 @@ type parts struct {
 	scheduler *scheduler.Scheduler
 	server    *http.Server
 	served    chan struct{} // closed when the server has ended
+	repeats   *repeats.Log
 
 	hurry    context.Context // ends when the grace is cut short
 	cutShort context.CancelFunc
 }
 
+// ofRuns are lines that may come with every run: of one cause, the first is logged, and then a count.
+var ofRuns = []string{notKept, "the output of a script is not kept in a file"}
+
 // open opens everything that a file names, or nothing.
 func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
-	p := &parts{}
+	p := &parts{repeats: repeats.New(w.log, repeats.Every)}
+	log := slog.New(repeats.Handler(w.log.Handler(), p.repeats, ofRuns, []string{"error"}))
 	p.hurry, p.cutShort = context.WithCancel(context.WithoutCancel(ctx))
 	defer func() { //nolint:contextcheck // what is open is closed, whatever has ended
 		if err == nil {
@@ -42,12 +49,12 @@ func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 		err = errors.Join(err, p.close())
 	}()
 	if file.History.File != "" {
-		if p.history, err = openHistory(ctx, file.History, w.log); err != nil {
+		if p.history, err = openHistory(ctx, file.History, log); err != nil {
 			return nil, err
 		}
 	}
 	if file.Script != nil {
-		if p.scripts, err = openScripts(*file.Script, w.log, p.heard()); err != nil {
+		if p.scripts, err = openScripts(*file.Script, log, p.heard()); err != nil {
 			return nil, err
 		}
 	}
@@ -121,6 +128,7 @@ func (p *parts) close() error {
 	if p.history != nil {
 		faults = append(faults, p.history.close())
 	}
+	p.repeats.Close()
 	return errors.Join(faults...)
 }
 

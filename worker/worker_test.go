@@ -416,6 +416,49 @@ func TestABadFileShows(t *testing.T) {
 	s.eventually(func() bool { return w.ready().OK }, "mended")
 }
 
+// What goes wrong with every run alike is one line, and then a count.
+func TestOneCauseIsOneLine(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	cfg := everySecond("count", s.script("count", `echo x >> `+s.dir+`/runs`))
+	cfg.Cron = "@every 50ms"
+	s.store(cfg)
+	log := &logged{}
+	w, err := worker.New(s.open(), s.parsed("script: {commands: ['*'], log: {directory: DIR/log}}\n"), worker.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	require.NoError(t, err)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	s.eventually(func() bool { return s.lines("runs") > 0 }, "it runs")
+	require.NoError(t, os.RemoveAll(s.dir+"/log"))
+	before := s.lines("runs")
+	s.eventually(func() bool { return s.lines("runs") > before+5 }, "it runs on")
+	const line = `msg="the output of a script is not kept in a file" job=count`
+	require.Equal(t, 1, strings.Count(log.String(), line), log.String())
+	stop()
+	require.NoError(t, <-ended)
+	require.Equal(t, 2, strings.Count(log.String(), line), log.String())
+	require.Regexp(t, line+`.* times=\d+`, log.String())
+}
+
+// logged is what was logged.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logged) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 // The lists count from the next run on, while jobs run all the time; what cannot be reloaded is named.
 func TestReloadUnderLoad(t *testing.T) {
 	t.Parallel()
