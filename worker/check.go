@@ -49,6 +49,11 @@ const (
 
 // Completed returns the file with its defaults, or every fault of it.
 func (f File) Completed() (File, error) {
+	f, faults := f.completed()
+	return f, errors.Join(faults...)
+}
+
+func (f File) completed() (File, []error) {
 	f.complete()
 	var c checker
 	c.registry(f.Registry)
@@ -71,7 +76,7 @@ func (f File) Completed() (File, error) {
 	}
 	c.word("log.level", f.Log.Level, "debug", "info", "warn", "error")
 	c.word("log.format", f.Log.Format, "text", "json")
-	return f, errors.Join(c.faults...)
+	return f, c.faults
 }
 
 func (f *File) complete() {

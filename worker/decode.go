@@ -11,26 +11,37 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// decode reads the text of a file and judges no value. Every fault names the member, its value and what is allowed.
-func decode(text []byte) (file File, err error) {
+// decode reads the text of a file and judges no value. Every fault that it gathers names the member, its value and what is
+// allowed; the error is that of a text without members.
+func decode(text []byte) (file File, d decoder, err error) {
 	reader := yaml.NewDecoder(bytes.NewReader(text))
 	var document yaml.Node
 	switch err := reader.Decode(&document); {
 	case errors.Is(err, io.EOF):
-		return File{}, fmt.Errorf("%w: the file is empty", ErrInvalidFile)
+		return File{}, d, fmt.Errorf("%w: the file is empty", ErrInvalidFile)
 	case err != nil:
-		return File{}, fmt.Errorf("%w: %w", ErrInvalidFile, err)
+		return File{}, d, fmt.Errorf("%w: %w", ErrInvalidFile, err)
 	}
 	if err := reader.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return File{}, fmt.Errorf("%w: the file has more than one YAML document", ErrInvalidFile)
+		return File{}, d, fmt.Errorf("%w: the file has more than one YAML document", ErrInvalidFile)
 	}
-	var d decoder
+	d.good = make(map[string]bool)
 	d.value("", document.Content[0], reflect.ValueOf(&file).Elem())
-	return file, errors.Join(d.faults...)
+	return file, d, nil
 }
 
 // decoder gathers the faults of a document.
-type decoder struct{ faults []error }
+type decoder struct {
+	faults []error
+	good   map[string]bool // the members that were read
+}
+
+// told tells whether a fault of a value is one beside those of the document: what was not read has its default, or nothing,
+// and is not to be judged, nor what is compared with it.
+func (d *decoder) told(fault error) bool {
+	var of *FieldError
+	return errors.As(fault, &of) && d.good[of.Field] && (of.Field != "script.stop" || d.good["grace"])
+}
 
 func (d *decoder) fault(path string, n *yaml.Node, reason string) {
 	d.faults = append(d.faults, fmt.Errorf("line %d: %w", n.Line, &FieldError{Field: path, Value: n.Value, Reason: reason}))
@@ -49,6 +60,7 @@ func (d *decoder) value(path string, n *yaml.Node, to reflect.Value) {
 	case to.Kind() == reflect.Struct && n.Kind != yaml.MappingNode:
 		d.fault(path, n, "must be a mapping of "+strings.Join(membersOf(to.Type()), ", "))
 	case to.Kind() == reflect.Struct:
+		d.good[path] = true
 		d.members(path, n, to)
 	case octal(n, to):
 		d.fault(path, n, "must not begin with 0, which would make it an octal number")
@@ -56,6 +68,8 @@ func (d *decoder) value(path string, n *yaml.Node, to reflect.Value) {
 		d.fault(path, n, allowed(to))
 	case n.Decode(to.Addr().Interface()) != nil:
 		d.fault(path, n, allowed(to))
+	default:
+		d.good[path] = true
 	}
 }
 

@@ -155,9 +155,18 @@ func ReadFile(name string) (File, error) {
 
 // Parse is [ReadFile] for the text of a file.
 func Parse(text []byte) (File, error) {
-	file, err := decode(text)
-	if err != nil {
+	file, d, err := decode(text)
+	switch {
+	case err != nil:
 		return File{}, err
+	case len(d.faults) == 0:
+		return file.Completed()
 	}
-	return file.Completed()
+	_, faults := file.completed()
+	for _, fault := range faults {
+		if d.told(fault) {
+			d.faults = append(d.faults, fault)
+		}
+	}
+	return File{}, errors.Join(d.faults...)
 }

@@ -145,6 +145,16 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, `grace "0x"`)
 	require.ErrorContains(t, err, `listen ""`)
 	require.ErrorContains(t, err, `unknown "1"`)
+	_, err = worker.Parse([]byte("grace: 90\nlisten: here\nscript: {commands: [bin/sh], stop: 1h}\nhistory: {size: 1K, ouputs: 2}\n"))
+	require.Equal(t, []string{
+		`line 1: grace "90" must be a duration such as 90s or 1h30m`,
+		`line 4: history.ouputs "2" is no member: want one of file, keep, outputs, size`,
+		`script.commands "bin/sh" is not allowed: "bin/sh" must be an absolute path without "..", such as /opt/jobs/*`,
+		`history.size "1024" must be at least 8M`,
+		`listen "here" must be host:port, such as 127.0.0.1:9090`,
+	}, strings.Split(err.Error(), "\n"), "also those of form and of value; a stop is not compared with a grace that was not read")
+	_, err = worker.Parse([]byte("scirpt: {commands: ['*']}\n"))
+	require.NotContains(t, err.Error(), "\n", "what is misspelt is not missing as well")
 	_, err = worker.Parse([]byte("script: {commands: [], stop: 1h}\nlisten: x\n"))
 	require.ErrorContains(t, err, "script.commands")
 	require.ErrorContains(t, err, "script.stop")
