@@ -17,6 +17,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/worker/internal/allow"
 )
 
@@ -153,6 +154,11 @@ func (c *checker) registry(r Registry) {
 	c.require(given < 2, "registry", "", "must have one of etcd, zookeeper and embedded")
 	if slices.ContainsFunc(r.Etcd, reference.HasLogin) {
 		c.fault("registry.etcd", fmt.Sprintf("%d addresses", len(r.Etcd)), "must have no user and no password: want registry.user and registry.password", nil)
+	}
+	if r.Namespace != "" {
+		if err := registry.CheckPath("/" + r.Namespace); err != nil {
+			c.fault("registry.namespace", r.Namespace, "must be names with a / between them", err)
+		}
 	}
 	c.absolute("registry.embedded", r.Embedded)
 	if _, _, err := net.SplitHostPort(r.Address); err != nil {

@@ -111,6 +111,7 @@ func TestWrongFiles(t *testing.T) {
 		"registry: {etcd: [a], embedded: /e}\n" + script:                                      `registry "" must have one of etcd, zookeeper and embedded`,
 		"registry: {etcd: [a], password: swordfish}\n" + script:                               `registry.password "9 bytes" must be "file:"`,
 		"registry: {etcd: ['http://e1:2379', 'http://anna:swordfish@e2:2379']}\n" + script:    `registry.etcd "2 addresses" must have no user and no password`,
+		"registry: {namespace: a/b//}\n" + script:                                             `registry.namespace "a/b//" must be names with a / between them`,
 		"listen: here\n" + script:                                                             `listen "here" must be host:port`,
 		"log: {level: loud}\n" + script:                                                       `log.level "loud" must be one of debug, info, warn, error`,
 		"http: {allow: ['*'], output: 2M}\n":                                                  `http.output "2097152" must be at most 1M`,

@@ -45,7 +45,7 @@ It refuses what a job would refuse, and names the field.`,
 			expr := strings.Join(args, " ")
 			s, err := cronexpr.Parse(expr, cronexpr.WithLocation(location), cronexpr.WithDaylightSaving(rule))
 			if err != nil {
-				return err
+				return usageError{err}
 			}
 			if !cronexpr.IsTriggered(s) && cronexpr.NeverAfter(s, after) {
 				return fmt.Errorf("%q never fires after %s", expr, after.UTC().Format(time.RFC3339))

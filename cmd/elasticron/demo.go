@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
@@ -46,7 +47,11 @@ With --console --keep you see all of it in a browser, live.`,
 			ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer restore()
 			context.AfterFunc(ctx, restore) // a second Ctrl-C ends the program at once
-			return demo.Run(ctx, opts)
+			err = demo.Run(ctx, opts)
+			if errors.Is(err, demo.ErrInvalidOption) {
+				return usageError{err}
+			}
+			return err
 		},
 	}
 	flags := cmd.Flags()

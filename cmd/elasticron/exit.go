@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,6 +65,9 @@ func countAsMisuse(c *cobra.Command) {
 			if err := check(c, args); err != nil {
 				return usageError{err}
 			}
+			if slices.Contains(args, "") { // most often a variable of a script that is not set; a list without a name is everything
+				return misuse("%s: an argument is empty", c.CommandPath())
+			}
 			return nil
 		}
 	}
@@ -75,6 +79,13 @@ func countAsMisuse(c *cobra.Command) {
 // parent makes a command that does nothing without one of those below it.
 func parent(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 	c.AddCommand(below...)
+	needsOneOf(c, below)
+	return c
+}
+
+// needsOneOf has a command that does nothing by itself say so.
+func needsOneOf(c *cobra.Command, below []*cobra.Command) {
+	c.FParseErrWhitelist.UnknownFlags = true // they are of a command below: what is to be told is that there is no such command
 	var names []string
 	for _, b := range below {
 		names = append(names, b.Name())
@@ -85,5 +96,4 @@ func parent(c *cobra.Command, below ...*cobra.Command) *cobra.Command {
 		}
 		return misuse("%s needs one of: %s", c.CommandPath(), strings.Join(names, ", "))
 	}
-	return c
 }

@@ -31,6 +31,7 @@ func (p *program) run(ctx context.Context, args []string, out, errOut io.Writer)
 	root.SetIn(p.in)
 	root.SetOut(out)
 	root.SetErr(errOut)
+	strict(root)
 	err := root.ExecuteContext(ctx)
 	if err != nil {
 		_, _ = fmt.Fprintln(errOut, "elasticron:", printableLines(err.Error()))

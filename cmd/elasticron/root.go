@@ -2,6 +2,7 @@ package main
 
 import (
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -45,6 +46,28 @@ for others; 5 the time to wait was over.`,
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	countAsMisuse(root)
 	return root
+}
+
+// strict has cobra's own commands refuse what is not there: they say what there is, as if that had been asked. The output of the
+// root must be set.
+func strict(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Args = func(_ *cobra.Command, args []string) error {
+				if found, left, err := root.Find(args); err != nil || len(left) > 0 && (found == root || found.HasSubCommands()) {
+					return misuse("there is no command %q", strings.Join(args, " "))
+				}
+				return nil
+			}
+		case "completion":
+			c.Args = cobra.ArbitraryArgs
+			needsOneOf(c, c.Commands())
+			countAsMisuse(c)
+		}
+	}
 }
 
 // The groups of commands in the help.

@@ -26,6 +26,12 @@ func TestHelpAndVersion(t *testing.T) {
 	require.Zero(t, status)
 	require.Contains(t, out, "elasticron version ")
 
+	for _, args := range [][]string{{"help"}, {"help", "get", "jobs"}, {"completion", "bash"}, {"completion", "--help"}} {
+		out, _, status = carryOut(t, args...)
+		require.Zero(t, status)
+		require.NotEmpty(t, out)
+	}
+
 	out, _, status = carryOut(t, "demo", "--help")
 	require.Zero(t, status)
 	for _, flag := range []string{"--dir", "--etcd", "--every", "--items", "--keep", "--rounds", "--verbose", "--workers"} {
@@ -45,11 +51,20 @@ func TestWrongCommandLines(t *testing.T) {
 		{"unknown flag", []string{"demo", "--fast"}, exitMisuse, "unknown flag: --fast"},
 		{"argument", []string{"demo", "x"}, exitMisuse, `unknown command "x"`},
 		{"not a number", []string{"demo", "--items", "many"}, exitMisuse, `invalid argument "many" for "--items"`},
-		{"too few", []string{"demo", "--items", "1"}, exitFailed, "items is 1, want 2 to 1000"},
+		{"too few", []string{"demo", "--items", "1"}, exitMisuse, "items is 1, want 2 to 1000"},
 		{"no such folder", []string{"demo", "--dir", "/no/such/folder"}, exitFailed, "/no/such/folder: no such file"},
 		{"no settings", []string{demoProcess}, exitFailed, "read settings"},
 		{"get what", []string{"get"}, exitMisuse, "elasticron get needs one of: jobs, items, executions, instances, servers, operations"},
 		{"get something else", []string{"get", "pods"}, exitMisuse, `"pods" is unknown, want one of: jobs`},
+		{"get something else, somewhere", []string{"get", "pods", "--etcd", "http://h:2379"}, exitMisuse, `"pods" is unknown, want one of: jobs`},
+		{"get somewhere", []string{"get", "--etcd", "http://h:2379"}, exitMisuse, "elasticron get needs one of: jobs"},
+		{"nothing to dump", []string{"dump", "", "--secrets"}, exitMisuse, "elasticron dump: an argument is empty"},
+		{"nothing to get", []string{"get", "jobs", ""}, exitMisuse, "elasticron get jobs: an argument is empty"},
+		{"nothing to audit", []string{"audit", ""}, exitMisuse, "elasticron audit: an argument is empty"},
+		{"nothing to edit", []string{"edit", ""}, exitMisuse, "elasticron edit: an argument is empty"},
+		{"help for nothing", []string{"help", "nosuch"}, exitMisuse, `there is no command "nosuch"`},
+		{"help for nothing to get", []string{"help", "get", "nosuch"}, exitMisuse, `there is no command "get nosuch"`},
+		{"a shell", []string{"completion", "tcsh"}, exitMisuse, `"tcsh" is unknown, want one of: bash, fish, powershell, zsh`},
 		{"too many", []string{"get", "jobs", "a", "b"}, exitMisuse, "accepts at most 1 arg(s), received 2"},
 		{"a format", []string{"get", "jobs", "-o", "xml"}, exitMisuse, `invalid argument "xml" for "-o, --output" flag: want one of: wide, json, yaml, name`},
 		{"a pattern", []string{"get", "jobs", "--match", "["}, exitMisuse, `--match is "["`},
@@ -59,7 +74,7 @@ func TestWrongCommandLines(t *testing.T) {
 		{"a verb", []string{"get", "operations", "--status", "Trigger,edit"}, exitMisuse, `"edit", want some of: trigger, backfill, disable job,`},
 		{"watch as YAML", []string{"get", "jobs", "-w", "-o", "yaml"}, exitMisuse, "--watch is given with -o yaml"},
 		{"no cron", []string{"cron"}, exitMisuse, "requires at least 1 arg(s)"},
-		{"a cron that cannot be read", []string{"cron", "0 61 * * * ?"}, exitFailed, "61"},
+		{"a cron that cannot be read", []string{"cron", "0 61 * * * ?"}, exitMisuse, "61"},
 		{"a cron that never fires", []string{"cron", "0 0 0 30 2 ?"}, exitFailed, `"0 0 0 30 2 ?" never fires after 2026-`},
 		{"a zone", []string{"cron", "@daily", "--zone", "Mars"}, exitMisuse, `--zone is "Mars", want an IANA name`},
 		{"a rule", []string{"cron", "@daily", "--daylight-saving", "never"}, exitMisuse, `--daylight-saving is "never"`},

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/operate/jobfile"
 	"github.com/elasticron/elasticron/registry"
@@ -79,11 +80,14 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 	if members == nil { // of "null"
 		return "", errors.New("what is stored is no object, so --set cannot change it; use the editor")
 	}
-	var names []string
+	var names, added []string
 	for _, s := range set {
 		name, value, found := strings.Cut(s, "=")
 		if !found || name == "" {
 			return "", misuse("--set is %q, want a setting and a value, such as failover=true", s)
+		}
+		if _, is := members[name]; !is {
+			added = append(added, name)
 		}
 		members[name] = valueOf(members[name], value)
 		names = append(names, name)
@@ -95,7 +99,7 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 	node := registry.Node{Value: string(all)}
 	c, err := jobtree.DecodeConfig(node)
 	if err == nil {
-		err = jobtree.CheckExact(node, names...) // which would be dropped without a word
+		err = errors.Join(jobtree.CheckExact(node, names...), checkAdded(c, added)) // which would be dropped, or kept, without a word
 	}
 	if err != nil {
 		return "", usageError{err}
@@ -104,6 +108,21 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 		return "", usageError{err}
 	}
 	return text, err
+}
+
+// checkAdded refuses settings that were added and that nobody knows. Those of a later version may be there already; a slip of the
+// pen is likelier in what somebody types.
+func checkAdded(c job.Config, names []string) error {
+	var unknown map[string]json.RawMessage
+	if err := json.Unmarshal([]byte("{"+c.Unknown+"}"), &unknown); err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, is := unknown[name]; is {
+			return fmt.Errorf("--set names %q: a configuration has no such setting", name)
+		}
+	}
+	return nil
 }
 
 // plain returns, as JSON of ours, a configuration that ElasticJob 3.x has stored.

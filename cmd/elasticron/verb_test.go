@@ -204,6 +204,7 @@ func TestEdit(t *testing.T) {
 		"shardingTotalCount=x": {exitMisuse, "shardingTotalCount"},
 		"shardingTotalCount=1": {exitRefused, "force"},
 		"jobName=other":        {exitRefused, "other"},
+		"corn=1":               {exitMisuse, `--set names "corn": a configuration has no such setting`},
 		"timeoutExact=1500ms":  {exitMisuse, `timeoutExact is "1500ms", must be, rounded up, what timeoutSeconds says, which is 0`},
 	} {
 		_, errOut, status := w.does(t, on("edit", "orders", "--yes", "--set", set)...)

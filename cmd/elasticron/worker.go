@@ -84,6 +84,9 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
+	if r.connection.namespace, err = r.namespace(file.Registry); err != nil {
+		return err
+	}
 	if r.check {
 		_, err := fmt.Fprintln(out, "The file is in order.")
 		return err
@@ -209,6 +212,18 @@ func (r *workerRun) reload(w *worker.Worker, log *slog.Logger) {
 	log.Info("the file of the worker is reloaded", "file", r.config, "after_a_restart", strings.Join(later, ", "))
 }
 
+// namespace is that of the flags or, where they name none, of the file.
+func (r *workerRun) namespace(from worker.Registry) (string, error) {
+	name := cmp.Or(r.connection.namespace, from.Namespace)
+	if name == "" {
+		return "", misuse("the namespace is missing: want registry.namespace in the file, or --namespace")
+	}
+	if err := registry.CheckPath("/" + name); err != nil {
+		return "", misuse("the namespace is %q: %w", name, err)
+	}
+	return name, nil
+}
+
 // open connects to the registry that the flags name or, where they name none, the file. It starts an etcd if that is in
 // this process.
 func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Logger) (registry.Registry, func(context.Context) error, error) {
@@ -220,12 +235,6 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 	}
 	if dir != "" && named {
 		return nil, nil, misuse("--embedded is given besides --etcd, --zookeeper or --context: want one of them")
-	}
-	if c.namespace == "" {
-		c.namespace = from.Namespace
-	}
-	if c.namespace == "" {
-		return nil, nil, misuse("the namespace is missing: want registry.namespace in the file, or --namespace")
 	}
 	if dir != "" {
 		return r.openEmbedded(ctx, dir, cmp.Or(r.address, from.Address), log)

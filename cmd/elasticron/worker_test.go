@@ -280,7 +280,9 @@ func TestWrongUsesOfTheWorker(t *testing.T) {
 		"--commands and --allow are missing: want one of":  {"--jobs", dir, "-n", "shop"},
 		"--config is given besides --jobs":                 {"--config", dir + "/good.yaml", "--jobs", "jobs"},
 		"the namespace is missing":                         {"--config", dir + "/good.yaml"},
-		"--embedded is given besides --etcd":               {"--config", dir + "/good.yaml", "--embedded", dir, "--etcd", "http://x"},
+		`the namespace is "a//b"`:                          {"--config", dir + "/good.yaml", "-n", "a//b"},
+		"want registry.namespace in the file":              {"--config", dir + "/good.yaml", "--check"},
+		"--embedded is given besides --etcd":               {"--config", dir + "/good.yaml", "-n", "shop", "--embedded", dir, "--etcd", "http://x"},
 		`grace "x" must be a duration`:                     {"--config", dir + "/bad.yaml"},
 		"no such file":                                     {"--config", dir + "/none.yaml"},
 		`script.commands "bin" is not allowed`:             {"--commands", "bin", "-n", "shop"},
@@ -295,6 +297,6 @@ func TestWrongUsesOfTheWorker(t *testing.T) {
 		require.Contains(t, errOut.String(), want)
 	}
 	var out, errOut bytes.Buffer
-	require.Zero(t, newProgram().run(t.Context(), []string{"worker", "--config", dir + "/good.yaml", "--check"}, &out, &errOut))
+	require.Zero(t, newProgram().run(t.Context(), []string{"worker", "--config", dir + "/good.yaml", "-n", "shop", "--check"}, &out, &errOut))
 	require.Equal(t, "The file is in order.\n", out.String())
 }

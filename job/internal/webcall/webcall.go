@@ -198,8 +198,8 @@ func (c *Caller) DoTo(ctx context.Context, req *http.Request, to io.Writer) (Ans
 		ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { w.hears() }})
 	}
 	answer, err := c.do(req.WithContext(ctx), heard, to)
-	if err != nil && ctx.Err() != nil {
-		err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
+	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(err, cause) {
+		err = fmt.Errorf("%w: %w", cause, err)
 	}
 	return answer, err
 }

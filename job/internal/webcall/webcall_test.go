@@ -5,6 +5,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -62,7 +63,9 @@ func TestTheTimeToConnectIsNotForTheAnswer(t *testing.T) {
 	t.Cleanup(server.Close)
 	begin := time.Now()
 	limits := webcall.Limits{Connect: time.Minute, Read: 100 * time.Millisecond, Bytes: 10}
-	require.ErrorIs(t, get(t, limits, server.URL), webcall.ErrReadTimeout)
+	err := get(t, limits, server.URL)
+	require.ErrorIs(t, err, webcall.ErrReadTimeout)
+	require.Equal(t, 1, strings.Count(err.Error(), webcall.ErrReadTimeout.Error()), "said once: %s", err)
 	require.Less(t, time.Since(begin), 30*time.Second)
 }
 
