@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"strings"
 
@@ -64,7 +65,7 @@ func (d *decoder) value(path string, n *yaml.Node, to reflect.Value) {
 		d.members(path, n, to)
 	case octal(n, to):
 		d.fault(path, n, "must not begin with 0, which would make it an octal number")
-	case n.ShortTag() == "!!float" && whole(to): // of which the decoder would cut off what is behind the point
+	case whole(to) && hasFraction(n): // which the decoder would cut off
 		d.fault(path, n, allowed(to))
 	case n.Decode(to.Addr().Interface()) != nil:
 		d.fault(path, n, allowed(to))
@@ -104,6 +105,12 @@ func whole(v reflect.Value) bool {
 	default:
 		return false
 	}
+}
+
+// hasFraction tells whether a number is no whole one. Programs that write YAML have 1e+07 for large ones.
+func hasFraction(n *yaml.Node) bool {
+	var value float64
+	return n.ShortTag() == "!!float" && (n.Decode(&value) != nil || value != math.Trunc(value) || math.IsInf(value, 0))
 }
 
 // octal tells whether a number is written as 010, which YAML reads as 8 and people do not.

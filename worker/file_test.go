@@ -41,6 +41,15 @@ func documented(t *testing.T) string {
 	return text.String()
 }
 
+// Programs that write YAML, such as Helm, write large numbers so.
+func TestWholeNumbers(t *testing.T) {
+	t.Parallel()
+	file, err := worker.Parse([]byte("script: {commands: ['*'], pids: 64.0}\njobs: {directory: /j, version: 2.0260101e+07}\n"))
+	require.NoError(t, err)
+	require.Equal(t, 64, file.Script.Pids)
+	require.Equal(t, int64(20260101), file.Jobs.Version)
+}
+
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	file, err := worker.Parse([]byte("script: {commands: ['*']}\n"))
@@ -74,11 +83,11 @@ func TestWrongFiles(t *testing.T) {
 		"script: {commands: ['*'], memory: 1}\n":         `script.memory "1" must be 0, which is no limit, or at least 1M`,
 		"script: {commands: ['*'], pids: x}\n":           `script.pids "x" must be a whole number`,
 		"script: {commands: ['*'], pids: 0.5}\n":         `script.pids "0.5" must be a whole number`,
-		"script: {commands: ['*'], pids: 1e2}\n":         `script.pids "1e2" must be a whole number`,
 		"script: {commands: ['*'], pids: 010}\n":         `script.pids "010" must not begin with 0`,
 		"script: {commands: ['*'], cpu: 010}\n":          `script.cpu "010" must not begin with 0`,
 		"jobs: {directory: /j, version: 1.5}\n" + script: `jobs.version "1.5" must be a whole number`,
-		"history: {outputs: 1.0}\n" + script:             `history.outputs "1.0" must be a whole number`,
+		"history: {outputs: 99.5}\n" + script:            `history.outputs "99.5" must be a whole number`,
+		"script: {commands: ['*'], pids: -.inf}\n":       `script.pids "-.inf" must be a whole number`,
 		"script: {commands: ['*'], cpu: 0.001}\n":        `script.cpu "0.001" must be 0, which is no limit, or 0.01`,
 		"script: {commands: ['*'], stop: 30s}\n":         `script.stop "30s" must be above 0 and less than grace, which is 30s`,
 		"script: {commands: ['*'], output: 2M}\n":        `script.output "2097152" must be at most 1M`,
