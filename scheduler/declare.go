@@ -74,11 +74,8 @@ func (s *Scheduler) declare(ctx context.Context, r *runner, cfg job.Config) (wai
 	if err != nil {
 		return nil, err
 	}
-	wait, err = s.enter(ctx, r)
-	if !stored && err == nil {
-		wait = func() error { return nil } // it joins when somebody stores it
-	}
-	return wait, err
+	r.absent = !stored
+	return s.enter(ctx, r)
 }
 
 // checkDeclaration finds what is wrong with a declaration before anything is asked of the registry.

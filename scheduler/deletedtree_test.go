@@ -220,3 +220,29 @@ func TestAJobThatIsNotToBeCreated(t *testing.T) {
 		require.Len(t, c.take(), 2)
 	})
 }
+
+// A job that is not there, and is not to be created, keeps nobody waiting: neither who waits until all has begun, nor a stop.
+func TestNobodyWaitsForAJobThatIsNotToBeCreated(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]bool{"declared before Run": true, "declared later": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var declared []scheduler.JobOption
+				var configs []job.Config
+				if before {
+					declared, configs = append(declared, scheduler.WithoutCreating()), append(configs, jobOf(1))
+				}
+				a := c.launchWith("a", nil, nil, declared, configs...)
+				<-a.Ready()
+				if !before {
+					require.NoError(t, errOf(a.Add(context.Background(), jobOf(1), c.record("a", nil), scheduler.WithoutCreating())))
+				}
+				sleepUntil(time.Second)
+				began := time.Now()
+				a.stop(t)
+				require.Less(t, time.Since(began), time.Second)
+			})
+		})
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // enter puts the runner on the list, and starts it if Run is under way. Both are one step under the
 // lock: Run, when it stops, sees the runner and waits for its start, or the runner is refused. wait
-// returns when the job has joined, or at once before Run.
+// returns when the job has joined, or at once before Run; of one that is absent, when it has started.
 func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -26,7 +26,7 @@ func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, er
 	return func() error {
 		select {
 		case err := <-started:
-			if err != nil {
+			if err != nil || r.absent { // it joins when somebody stores it
 				return err
 			}
 			return r.waitJoined(ctx)

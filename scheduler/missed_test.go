@@ -320,6 +320,38 @@ func TestFiresOfAnOutageAfterWhichANewInstanceIsTheOldest(t *testing.T) {
 	}
 }
 
+// All sessions end in an outage, and all come back at once: any of them may be new to the others, and all have the same to tell of
+// many items. A store that is slow is not asked to take all of that from each.
+func TestManyTellOfAnOutage(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const items, processes = 400, 12
+		cfg := job.Config{Name: "orders", Cron: "*/10 * * * * ?", ShardingTotalCount: items, Misfire: job.MisfireAll}
+		var all []*instance
+		for n := range processes {
+			all = append(all, c.onServer(n+1, "i", 3*time.Millisecond+time.Duration(n)*time.Microsecond, nil, cfg))
+		}
+		c.server.SetPace(1000, 0)
+		sleepUntil(35500 * time.Millisecond)
+		c.take()
+		for _, i := range all {
+			i.registry.Cut()
+		}
+		sleepUntil(53500 * time.Millisecond) // the fires of seconds 40 and 50 are missed
+		before := c.server.Stats().Transactions
+		for _, i := range all {
+			i.registry.Heal()
+		}
+		sleepUntil(59500 * time.Millisecond)
+		ran := firesOf(c.take())
+		for n := range items {
+			require.Equal(t, map[int]int{40: 1, 50: 1}, ran[n], "item %d", n)
+		}
+		// A note, two begins and two ends of each item, and notes of others that came too late.
+		require.Less(t, c.server.Stats().Transactions-before, 10*items)
+	})
+}
+
 // The oldest instance, which has ticked the most, stands still while its session goes on. The next one tells what it knows.
 func TestFiresOfAnItemWhileTheOldestInstanceStandsStill(t *testing.T) {
 	t.Parallel()

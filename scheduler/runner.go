@@ -54,6 +54,7 @@ type runner struct {
 	joined     bool              // the instance was registered
 	dismissed  bool              // the scheduler goes on without the job
 	idle       bool              // all servers on which instances live are disabled
+	absent     bool              // it was declared without being created, and was not there; written before anybody else sees the runner
 	blind      *blind            // nil while there is a view
 	snapshot   registry.Snapshot // that the view showed last
 	state      *jobtree.State

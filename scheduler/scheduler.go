@@ -223,6 +223,9 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			if err != nil {
 				return err
 			}
+			if r.absent {
+				return nil // it joins when somebody stores it
+			}
 			if err := r.waitJoined(groupCtx); !r.departure.isGone() {
 				return err
 			}

@@ -109,10 +109,12 @@ func (c *call) mayAskHistory(job string) error {
 		"you may not read all jobs of namespace %s, and of a name as long as this one the history keeps the first %d characters, so it cannot tell the job from others", c.ns.Name, history.MaxJobName)
 }
 
-// runs tells which executions run, as the registry shows. A history has the start of one whose process was killed, and no end.
+// runs tells which executions without an end run, as the registry shows, or have just ended, so that the history is about to hear
+// of it. A history has the start of one whose process was killed, and no end. While the registry does not answer, the history is
+// believed.
 func (c *call) runs(rows []history.Execution) map[int]bool {
 	var p *live.Picture
-	jobs := make(map[string]map[int]operate.ExecutionRow) // what items run now
+	jobs := make(map[string]map[int]operate.ExecutionRow) // what items run now, or ran last
 	found := make(map[int]bool)
 	for i, e := range rows {
 		if !e.Running() || !history.TellsApart(e.Job) {
@@ -121,11 +123,18 @@ func (c *call) runs(rows []history.Execution) map[int]bool {
 		if p == nil {
 			p = c.picture() // later than the history was read: what began before is there
 		}
+		if !p.Connected {
+			found[i] = true
+			continue
+		}
 		if jobs[e.Job] == nil {
 			jobs[e.Job] = make(map[int]operate.ExecutionRow)
 			for _, now := range p.Namespace.Executions(e.Job) {
-				if now.Outcome == operate.OutcomeRunning {
-					jobs[e.Job][now.Item] = now
+				switch now.Outcome {
+				case operate.OutcomeRunning, string(jobtree.Success), string(jobtree.Failure):
+					if last, is := jobs[e.Job][now.Item]; !is || last.Begin.Before(now.Begin) {
+						jobs[e.Job][now.Item] = now
+					}
 				}
 			}
 		}

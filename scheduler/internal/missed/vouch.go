@@ -48,6 +48,11 @@ const (
 	// patience is how long what there is to tell is left to somebody older who certainly knows it. With what sets the others
 	// apart, it is less than a new owner waits.
 	patience = time.Second
+	// mostAtOnce is how many items an instance notes fires of at once, unless it is the oldest: others note the same, and before
+	// the next ones it looks at what they have noted meanwhile.
+	mostAtOnce = 50
+	// pace is how long it leaves to them.
+	pace = 25 * time.Millisecond
 )
 
 // FollowOwners finds items whose owners need to be told something.
@@ -176,7 +181,12 @@ func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch 
 		f.farewell(v)
 	}
 	var batch room.Batch
+	alone := v.Leaving || v.HoldBack() == 0
 	for n, told := range f.vouching.toTell {
+		if len(batch) >= mostAtOnce && !alone {
+			f.ports.Wake(pace)
+			break
+		}
 		switch left := time.Until(told.from); {
 		case left <= 0 || v.Leaving && !told.spare: // who leaves waits for nobody
 		case v.Leaving:
