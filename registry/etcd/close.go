@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -39,7 +40,7 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	r.queue.close()
 	r.members.close()
 	r.repeats.Close()
-	_ = r.watcher.Close() // says at most that a stream had just broken
+	r.closeWatches()
 	var err error
 	if revokeLease {
 		for _, session := range held {
@@ -50,6 +51,24 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 		err = errors.Join(err, ignoreCanceled(r.client.Close()))
 	}
 	return err
+}
+
+// closeLimit is how long the end of all watches may take.
+const closeLimit = 2 * time.Second
+
+// closeWatches ends all watches. etcd's client waits for ever for a stream that was given up in the instant in which the store
+// refused a watch on it: two goroutines of that stream wait for each other, and hold nothing else.
+func (r *Registry) closeWatches() {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		_ = r.watcher.Close() // says at most that a stream had just broken
+	}()
+	select {
+	case <-closed:
+	case <-time.After(closeLimit):
+		r.log.Warn("the watches of etcd's client did not end, it is closed without that", "after", closeLimit.String())
+	}
 }
 
 // close ends the session for this process, and returns those whose lease the store may still hold.
