@@ -100,6 +100,12 @@ func (o *Operator) carry(ctx context.Context, d deed, opts Options) (Result, err
 // commit decides and commits until one decision holds.
 func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts Options, r Result) (Result, error) {
 	unsure := error(nil) // why nobody knows what became of an earlier try
+	if opts.Since != 0 && opts.Since > o.worldOf(d.job, view.Snapshot(), opts.Force).number() {
+		// It may have been read where more was seen than here.
+		if err := o.catchUp(ctx, view); err != nil {
+			return r, d.completed(denied(err))
+		}
+	}
 	for {
 		w := o.worldOf(d.job, view.Snapshot(), opts.Force)
 		dec, again, err := d.judge(w, r.ID, opts)
@@ -209,11 +215,13 @@ func (w *world) number() registry.Revision {
 
 // tellsSince tells whether an operation of which the job does not know was not done after the state of a number. What is not
 // there runs nothing twice; and a job that was made anew does not know what was done to its predecessor, nor one that was
-// moved what its list had dropped before.
+// moved what its list had dropped before. A number above that of the state is not of this job: its predecessor had come from
+// another registry, and counted from there.
 func (w *world) tellsSince(number registry.Revision) bool {
 	config, tokens := w.snapshot.Get(w.tree.Config()), w.state.Tokens()
 	since := number - registry.Revision(tokens.Value.Base)
-	return !config.Exists() || tokens.Err == nil && config.Created <= since && w.operated.Value.TellsSince(since, w.operated.Revision)
+	return !config.Exists() || tokens.Err == nil && number <= w.number() && config.Created <= since &&
+		w.operated.Value.TellsSince(since, w.operated.Revision)
 }
 
 // readable refuses what would spoil what is written down of operations, or what others read.

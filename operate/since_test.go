@@ -11,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // triggeredUnheard triggers the job and loses the answer, and the patience: nobody has heard whether it was done.
@@ -84,6 +85,32 @@ func TestATriggerWhoseAnswerWasLost(t *testing.T) {
 		g.assign(first, first, first, first)
 		_, err := again(g, r)
 		g.refused(operate.CauseOvertaken, err)
+	})
+	synctest.Test(t, func(t *testing.T) { // nor if the former job had come from another registry, and counted from there
+		g := newGround(t)
+		g.do(registry.Put(nodes.Tokens(), jobtree.EncodeTokens(jobtree.Tokens{Base: 1_000_000})))
+		text := g.value(nodes.Config())
+		shown, err := g.op.Remove(t.Context(), theJob, operate.Options{DryRun: true, Force: true})
+		require.NoError(t, err)
+		again := operate.Options{ID: "lost", Since: shown.State, Force: true}
+		require.NoError(t, errOf(g.op.Remove(t.Context(), theJob, again)))
+		g.do(registry.Put(nodes.Config(), text))
+		g.refused(operate.CauseOvertaken, errOf(g.op.Remove(t.Context(), theJob, again)))
+		require.True(t, g.node(nodes.Config()).Exists())
+	})
+	synctest.Test(t, func(t *testing.T) { // a state that was read elsewhere, and is not seen here yet, is one of this job
+		g := newGround(t)
+		late := g.server.Open("test", memory.WithTTL(time.Hour), memory.WithTryTimeout(time.Minute), memory.WithDelays(func(m memory.Message) time.Duration {
+			return map[memory.MessageKind]time.Duration{memory.Answer: time.Second, memory.Event: 5 * time.Second}[m.Kind]
+		}))
+		t.Cleanup(func() { _ = late.Close(context.Background()) })
+		op, err := operate.New(late, operate.By("carl", "test"))
+		require.NoError(t, err)
+		next := g.tree().Revision + 1
+		time.AfterFunc(time.Second/2, func() { g.others(1) })
+		r, err := op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: "lost", Since: next})
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, r.State, next)
 	})
 	synctest.Test(t, func(t *testing.T) { // what older versions wrote down does not say what was before it
 		g := newGround(t)

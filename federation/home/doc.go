@@ -79,8 +79,10 @@
 // An unmonitored job leaves no marks, so nobody sees whether it still runs; its move waits until no instance of it is left in
 // A. An instance leaves when it is told to, whatever its process still does: end what must not overlap before. Its fires that
 // come while it stands are not made up. Tokens of a job that was removed are not carried over: created again, in the same
-// registry or another one, it begins with what that grants, which in another registry can be lower. So can the numbers of its states:
-// there, do not ask again with the id and the state of an operation on its predecessor. If somebody creates a job by hand in a
-// registry that is not its home, both jobs run, and [Directory.Find] answers [ErrTwice]. Registries that Java instances share cannot be in a federation:
+// registry or another one, it begins with what that grants, which in another registry can be lower. So can the numbers of its
+// states: there, and in the same registry if its predecessor had come from another one, do not ask again with the id and the
+// state of an operation on its predecessor. It is refused only as long as that number is above those of the new states. If
+// somebody creates a job by hand in a registry that is not its home, both jobs run, and [Directory.Find] answers [ErrTwice].
+// Registries that Java instances share cannot be in a federation:
 // Java knows nothing of homes.
 package home
