@@ -105,8 +105,9 @@ func (k *members) unanswered(m *member, sent int64) {
 // if it is the leader, the whole cluster.
 func (k *members) askUntilHeard(m *member) {
 	defer m.asked.Store(false)
+	began := k.now()
 	for k.passesOver(m) && remote.Sleep(k.life, questionPause) {
-		if k.passesOver(m) && k.answeredSince(k.now()-2*int64(questionPause)) {
+		if k.passesOver(m) && k.answeredSince(began) {
 			ctx, cancel := context.WithTimeout(k.life, questionLimit)
 			k.ask(ctx, m)
 			cancel()
