@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
@@ -36,4 +37,29 @@ func (c *comparison) compareCheckpoints(o *original, target jobNodes) {
 		return
 	}
 	c.marks = append(c.marks, steps...)
+}
+
+// moveCheckpoints has the target of a move go on from the checkpoints of the source, and notes which of its own are replaced. A
+// source that has none may be one that did not run the job last: the target keeps its own then.
+func (m *mover) moveCheckpoints(s *scene) []guarded.Step {
+	had := checkpointed(s.target.jobNodes)
+	steps, items := checkpointsOf(s.target.jobNodes, s.source.jobNodes)
+	text := "replaced by those of the source: checkpoints of items %s in the target"
+	if len(checkpointed(s.source.jobNodes)) == 0 {
+		steps, text = nil, "kept, as the source has none: checkpoints of items %s in the target"
+	}
+	if items = slices.DeleteFunc(items, func(n int) bool { return !slices.Contains(had, n) }); len(items) > 0 {
+		m.job.Notes = append(slices.Clip(m.job.Notes), fmt.Sprintf(text, list(items)))
+	}
+	return steps
+}
+
+// checkpointed are the items that have a checkpoint.
+func checkpointed(t jobNodes) (items []int) {
+	for path := range t.nodes {
+		if name, ok := jobtree.Parse(path); ok && name.Kind == jobtree.KindOffset {
+			items = append(items, name.Item)
+		}
+	}
+	return items
 }

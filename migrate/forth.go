@@ -96,6 +96,7 @@ func (m *mover) prepare(s *scene) (deed, error) {
 	step, _ := s.target.put(names.Config(), text)
 	d.last = []guarded.Step{step, m.pledge(s.target.jobNodes, pledge{ID: newMoveID(), State: Prepared})}
 	d.rest = m.plan(s)
+	m.moveCheckpoints(s) // whoever plans is to know
 	return d, nil
 }
 
@@ -474,8 +475,7 @@ func (m *mover) start(s *scene) (deed, error) {
 		}
 	}
 	d.first = append(d.first, ranElsewhere(s.target, s.source, s.here.Lost)...)
-	checkpoints, _ := checkpointsOf(s.target.jobNodes, s.source.jobNodes)
-	d.first = append(d.first, checkpoints...)
+	d.first = append(d.first, m.moveCheckpoints(s)...)
 	if !slices.ContainsFunc(d.last, func(step guarded.Step) bool { return step.Write.Path == tree.Config() }) {
 		put, _ := s.target.put(tree.Config(), text)
 		d.last = append(d.last, put)

@@ -877,3 +877,46 @@ func TestCheckpointsOfATargetThatHasNotRunTheJob(t *testing.T) {
 		require.Equal(w, "page 7", w.nodes(w.source)["/orders/offset/0"])
 	})
 }
+
+// What a target loses of its checkpoints is noted, before it does, and a source that has none takes none from it.
+func TestCheckpointsThatAMoveReplaces(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		source map[string]string
+		after  map[string]string
+		note   string
+	}{
+		"a source with checkpoints": {
+			source: map[string]string{"/orders/offset/0": "secret page 7", "/orders/offset/1": "secret page 1", "/orders/offset/2": "page 3"},
+			after:  map[string]string{"/orders/offset/0": "secret page 7", "/orders/offset/1": "secret page 1", "/orders/offset/2": "page 3"},
+			note:   "replaced by those of the source: checkpoints of items 0, 5 in the target",
+		},
+		"one without": {
+			after: map[string]string{"/orders/offset/0": "secret page 9", "/orders/offset/2": "page 3", "/orders/offset/5": "secret page 8"},
+			note:  "kept, as the source has none: checkpoints of items 0, 2, 5 in the target",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(w *world) {
+				w.has(w.source, "/orders/config", configOf(w, nil))
+				for path, value := range test.source {
+					w.has(w.source, path, value)
+				}
+				w.has(w.target, "/orders/config", configOf(w, func(c *job.Config) { c.Disabled = true }),
+					"/orders/offset/0", "secret page 9", "/orders/offset/2", "page 3", "/orders/offset/5", "secret page 8")
+				plan, err := migrate.Move(w.Context(), w.source, w.target, migrate.MoveOptions{})
+				require.NoError(w, err)
+				require.Equal(w, []string{test.note}, plan.Jobs[0].Notes)
+
+				moved := w.goes(migrate.Move)
+				require.True(w, moved.Done, moved.Reason)
+				require.Equal(w, []string{test.note}, moved.Notes)
+				require.NotContains(w, fmt.Sprint(moved), "secret")
+				after := w.nodes(w.target)
+				maps.DeleteFunc(after, func(path, _ string) bool { return !strings.HasPrefix(path, "/orders/offset/") })
+				require.Equal(w, test.after, after)
+			})
+		})
+	}
+}
