@@ -28,15 +28,36 @@ func checkpointsOf(side, other jobNodes) (steps []guarded.Step, items []int) {
 	return steps, items
 }
 
-// compareCheckpoints has a target that gets the job go on from the checkpoints of the source. Once the target has the job, it has
-// its own. A report shows none: they may be secret.
-func (c *comparison) compareCheckpoints(o *original, target jobNodes) {
+// compareCheckpoints has a target go on from the checkpoints of the source if it gets the job, or got it and has not run it since.
+// Once it has run the job, it has its own. A report shows none: they may be secret.
+func (c *comparison) compareCheckpoints(o *original, target jobNodes, overwrite bool) {
 	steps, items := checkpointsOf(target, o.jobNodes)
-	if c.exists {
+	switch {
+	case !c.exists:
+	case mayHaveRun(target):
 		c.noteItems("not copied: checkpoints of items %s, as the target has the job and its own", items)
 		return
+	case c.differs() && !overwrite: // so nothing is written
+		return
+	default:
+		c.noteItems("copied again, as nothing has run in the target: checkpoints of items %s", items)
+		c.checkpoints = len(steps) > 0
 	}
 	c.marks = append(c.marks, steps...)
+}
+
+// mayHaveRun tells whether anything of a job may have run that saves checkpoints. Such an execution leaves a record of its item, and
+// an instance may begin one.
+func mayHaveRun(t jobNodes) bool {
+	if len(t.state.Instances) > 0 {
+		return true
+	}
+	for path := range t.nodes {
+		if name, ok := jobtree.Parse(path); ok && (name.Kind == jobtree.KindItemRecord || name.Kind == jobtree.KindItemRunning) {
+			return true
+		}
+	}
+	return false
 }
 
 // moveCheckpoints has the target of a move go on from the checkpoints of the source, and notes which of its own are replaced. A

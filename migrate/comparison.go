@@ -16,7 +16,9 @@ import (
 type comparison struct {
 	exists bool           // the target has the job
 	marks  []guarded.Step // what operators said
-	config []guarded.Step // the config node, if it must be written, and what is written with it
+	// checkpoints tells that a target that has the job gets checkpoints, which are among the marks.
+	checkpoints bool
+	config      []guarded.Step // the config node, if it must be written, and what is written with it
 	// changes are what people would call a difference; what is written for the sake of order is none.
 	changes []Change
 	tokens  *Change
@@ -41,7 +43,6 @@ func compare(o *original, text string, target jobNodes) (comparison, error) {
 	c.changes = members
 	c.compareMarks(o.wanted(), !o.config.Disabled, target)
 	c.compareLost(o, target)
-	c.compareCheckpoints(o, target)
 	present := target.state.Tokens().Value
 	if start := o.tokens(present.Base); start != present {
 		step, change := target.put(names.Tokens(), jobtree.EncodeTokens(start))

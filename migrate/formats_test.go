@@ -253,7 +253,7 @@ func TestRemainsOfAFormerTreeDoNoHarm(t *testing.T) {
 	require.Equal(t, "DISABLED", w.nodes(w.target)["/orders/servers/10.0.0.1"])
 }
 
-// A job that is new in the target goes on from the checkpoints of the source. One that is there already has its own, and the report
+// A job that is new in the target goes on from the checkpoints of the source. One that has run there has its own, and the report
 // does not show them.
 func TestCheckpointsAreCopiedWithANewJob(t *testing.T) {
 	t.Parallel()
@@ -267,9 +267,42 @@ func TestCheckpointsAreCopiedWithANewJob(t *testing.T) {
 	require.NotContains(t, w.nodes(w.target), "/orders/offset/1")
 	require.NotContains(t, fmt.Sprint(w.one(apply)), "not copied")
 
-	w.has(w.target, "/orders/offset/0", "secret page 9")
+	w.has(w.target, "/orders/offset/0", "secret page 9", "/orders/sharding/0/record", `{}`)
 	again := w.one(apply)
 	require.Equal(t, migrate.Unchanged, again.Action)
 	require.Contains(t, again.Notes, "not copied: checkpoints of items 0, as the target has the job and its own")
 	require.Equal(t, "secret page 9", w.nodes(w.target)["/orders/offset/0"])
+}
+
+// Whoever looks at a copy, and repeats the migration when the source has stopped, has the target go on from where the source came to.
+func TestCheckpointsOfACopyThatNobodyRuns(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		there  []string // what else the target has
+		copied bool
+	}{
+		"nobody":       {copied: true},
+		"an instance":  {there: []string{"/orders/instances/10.0.0.1@-@7!", ""}},
+		"an execution": {there: []string{"/orders/sharding/3/record", `{}`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.has(w.source, "/orders/config", configOf(t, nil), "/orders/offset/0", "secret page 7")
+			require.Equal(t, migrate.Created, w.one(apply).Action)
+			w.has(w.source, "/orders/offset/0", "secret page 9")
+			w.has(w.target, test.there...)
+			again := w.one(apply)
+			require.NotContains(t, fmt.Sprint(again), "secret page")
+			if !test.copied {
+				require.Contains(t, again.Notes, "not copied: checkpoints of items 0, as the target has the job and its own")
+				require.Equal(t, "secret page 7", w.nodes(w.target)["/orders/offset/0"])
+				return
+			}
+			require.Equal(t, migrate.Updated, again.Action)
+			require.Contains(t, again.Notes, "copied again, as nothing has run in the target: checkpoints of items 0")
+			require.Equal(t, "secret page 9", w.nodes(w.target)["/orders/offset/0"])
+			require.Equal(t, migrate.Unchanged, w.one(apply).Action)
+		})
+	}
 }

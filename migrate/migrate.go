@@ -110,6 +110,7 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		}
 		there := nodesOf(name, nodes, revision)
 		c, err := compare(&o, text, there)
+		c.compareCheckpoints(&o, there, m.opts.Overwrite)
 		if err == nil {
 			err = untouched("here", there)
 		}
@@ -171,7 +172,7 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func
 		return j, nil
 	case !c.exists:
 		j.Action = Created
-	case len(c.changes) > 0 || c.tokens != nil:
+	case len(c.changes) > 0 || c.tokens != nil || c.checkpoints:
 		j.Action = Updated
 	default:
 		j.Action = Unchanged
