@@ -49,9 +49,11 @@ func (c *comparison) compareCheckpoints(o *original, target jobNodes, overwrite 
 // mayHaveRun tells whether anything of a job may have run that saves checkpoints. Such an execution leaves a record of its item, and
 // an instance may begin one.
 func mayHaveRun(t jobNodes) bool {
-	if len(t.state.Instances) > 0 {
-		return true
-	}
+	return len(t.state.Instances) > 0 || hasRun(t)
+}
+
+// hasRun tells whether anything of a job has run, or runs, that saves checkpoints.
+func hasRun(t jobNodes) bool {
 	for path := range t.nodes {
 		if name, ok := jobtree.Parse(path); ok && (name.Kind == jobtree.KindItemRecord || name.Kind == jobtree.KindItemRunning) {
 			return true
@@ -61,13 +63,14 @@ func mayHaveRun(t jobNodes) bool {
 }
 
 // moveCheckpoints has the target of a move go on from the checkpoints of the source, and notes which of its own are replaced. A
-// source that has none may be one that did not run the job last: the target keeps its own then.
+// source in which nothing has run that saves any, such as one of Java instances, has none to speak of: the target keeps its own then.
+// One that has run, and has none, has its items begin anew.
 func (m *mover) moveCheckpoints(s *scene) []guarded.Step {
 	had := checkpointed(s.target.jobNodes)
 	steps, items := checkpointsOf(s.target.jobNodes, s.source.jobNodes)
 	text := "replaced by those of the source: checkpoints of items %s in the target"
-	if len(checkpointed(s.source.jobNodes)) == 0 {
-		steps, text = nil, "kept, as the source has none: checkpoints of items %s in the target"
+	if len(checkpointed(s.source.jobNodes)) == 0 && !hasRun(s.source.jobNodes) {
+		steps, text = nil, "kept, as the source knows of none: checkpoints of items %s in the target"
 	}
 	if items = slices.DeleteFunc(items, func(n int) bool { return !slices.Contains(had, n) }); len(items) > 0 {
 		m.job.Notes = append(slices.Clip(m.job.Notes), fmt.Sprintf(text, list(items)))

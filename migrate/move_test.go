@@ -893,7 +893,12 @@ func TestCheckpointsThatAMoveReplaces(t *testing.T) {
 		},
 		"one without": {
 			after: map[string]string{"/orders/offset/0": "secret page 9", "/orders/offset/2": "page 3", "/orders/offset/5": "secret page 8"},
-			note:  "kept, as the source has none: checkpoints of items 0, 2, 5 in the target",
+			note:  "kept, as the source knows of none: checkpoints of items 0, 2, 5 in the target",
+		},
+		"one that has come to the end of all": {
+			source: map[string]string{"/orders/sharding/0/record": `{"state":"idle","lastFire":"2000-01-01T00:00:05Z"}`},
+			after:  map[string]string{},
+			note:   "replaced by those of the source: checkpoints of items 0, 2, 5 in the target",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -245,4 +246,19 @@ func TestNobodyWaitsForAJobThatIsNotToBeCreated(t *testing.T) {
 			})
 		})
 	}
+}
+
+// If somebody stores such a job before Run begins, Ready waits until it has joined, like any other.
+func TestAJobThatWasNotCreatedIsStoredBeforeRun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := c.server.Open("test", memory.WithLatency(100*time.Millisecond))
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", nil), scheduler.WithoutCreating())))
+		c.change(jobOf(1))
+		a := c.run(s, reg)
+		<-a.Ready()
+		require.Contains(t, stored(t, c.server), ofOrders.Instance(fullID("a")))
+	})
 }

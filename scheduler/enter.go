@@ -26,7 +26,7 @@ func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, er
 	return func() error {
 		select {
 		case err := <-started:
-			if err != nil || r.absent { // it joins when somebody stores it
+			if err != nil || s.isAbsent(r) { // it joins when somebody stores it
 				return err
 			}
 			return r.waitJoined(ctx)
@@ -136,6 +136,13 @@ func (r *runner) waitJoined(ctx context.Context) error {
 	case <-r.life.Done():
 		return ErrStopped
 	}
+}
+
+// isAbsent tells whether a job was not there when it was declared, was not to be created, and is not there now. Its view is open.
+func (s *Scheduler) isAbsent(r *runner) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return r.absent && !r.view.Snapshot().Get(r.tree.Config()).Exists()
 }
 
 // over notes that the scheduler has the job no more.

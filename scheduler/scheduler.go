@@ -223,7 +223,7 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			if err != nil {
 				return err
 			}
-			if r.absent {
+			if s.isAbsent(r) {
 				return nil // it joins when somebody stores it
 			}
 			if err := r.waitJoined(groupCtx); !r.departure.isGone() {

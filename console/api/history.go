@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/console/live"
@@ -109,6 +110,9 @@ func (c *call) mayAskHistory(job string) error {
 		"you may not read all jobs of namespace %s, and of a name as long as this one the history keeps the first %d characters, so it cannot tell the job from others", c.ns.Name, history.MaxJobName)
 }
 
+// heardLate is how long a history may take to hear of an end that the registry shows.
+const heardLate = time.Minute
+
 // runs tells which executions without an end run, as the registry shows, or have just ended, so that the history is about to hear
 // of it. A history has the start of one whose process was killed, and no end. While the registry does not answer, the history is
 // believed.
@@ -130,11 +134,12 @@ func (c *call) runs(rows []history.Execution) map[int]bool {
 		if jobs[e.Job] == nil {
 			jobs[e.Job] = make(map[int]operate.ExecutionRow)
 			for _, now := range p.Namespace.Executions(e.Job) {
-				switch now.Outcome {
-				case operate.OutcomeRunning, string(jobtree.Success), string(jobtree.Failure):
-					if last, is := jobs[e.Job][now.Item]; !is || last.Begin.Before(now.Begin) {
-						jobs[e.Job][now.Item] = now
-					}
+				ended := now.Outcome == string(jobtree.Success) || now.Outcome == string(jobtree.Failure)
+				if now.Outcome != operate.OutcomeRunning && (!ended || p.AsOf.Sub(now.End) > heardLate) {
+					continue // what has ended for longer, the history does not hear of any more
+				}
+				if last, is := jobs[e.Job][now.Item]; !is || last.Begin.Before(now.Begin) {
+					jobs[e.Job][now.Item] = now
 				}
 			}
 		}

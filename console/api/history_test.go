@@ -256,10 +256,17 @@ func TestWhatRunsOfAHistory(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
-	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 3})
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 5})
 	require.NoError(t, err)
 	tree := jobtree.For("orders")
 	at := time.Now().UTC().Truncate(time.Minute)
+	over := func(token int64, when time.Time) string {
+		began, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: when, Round: "r", Time: when})
+		require.NoError(t, err)
+		ended, err := began.End(jobtree.End{Token: token, Time: when, Outcome: jobtree.Success})
+		require.NoError(t, err)
+		return jobtree.EncodeRecord(ended)
+	}
 	running, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: at, Round: "r", Time: at})
 	require.NoError(t, err)
 	lost, err := running.DeclareLost(5, at.Add(time.Second), 0)
@@ -267,6 +274,7 @@ func TestWhatRunsOfAHistory(t *testing.T) {
 	token, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
 		registry.Put(tree.Config(), text), registry.Put(tree.ItemRecord(0), jobtree.EncodeRecord(running)), registry.Put(tree.ItemRecord(1), jobtree.EncodeRecord(running)),
 		registry.Put(tree.ItemRecord(2), jobtree.EncodeRecord(lost)),
+		registry.Put(tree.ItemRecord(3), over(8, time.Now())), registry.Put(tree.ItemRecord(4), over(9, at.Add(-time.Hour))),
 	}})
 	require.NoError(t, err)
 	row := func(id, name string, item int, token int64, start time.Time) history.Execution {
@@ -280,13 +288,15 @@ func TestWhatRunsOfAHistory(t *testing.T) {
 		row("runs, by its begin", "orders", 1, 0, at),
 		row("killed, and begun again since", "orders", 1, 5, at.Add(-time.Hour)),
 		row("killed, and known to be lost", "orders", 2, 5, at),
+		row("runs, or has just ended", "orders", 3, 8, at),
+		row("ended long ago, and the history did not hear", "orders", 4, 9, at.Add(-time.Hour)),
 		row("of a name that is cut off", strings.Repeat("a", history.MaxJobName), 0, 6, at),
 		row("of a job that is gone", "former", 0, 6, at),
 	}))
 	w := serve(t, reg, store)
 	var page wire.ExecutionPage
 	w.ask(t, vera, "GET", "/executions", nil).into(t, &page)
-	require.Len(t, page.Executions, 7)
+	require.Len(t, page.Executions, 9)
 	for _, e := range page.Executions {
 		require.Equal(t, strings.HasPrefix(e.ID, "runs"), e.Running, e.ID)
 		require.Equal(t, !e.Running && e.ID != "ended", e.EndUnknown, e.ID)

@@ -48,9 +48,11 @@ const (
 	// patience is how long what there is to tell is left to somebody older who certainly knows it. With what sets the others
 	// apart, it is less than a new owner waits.
 	patience = time.Second
-	// mostAtOnce is how many items an instance notes fires of at once, unless it is the oldest: others note the same, and before
-	// the next ones it looks at what they have noted meanwhile.
+	// mostAtOnce is how many items an instance notes fires of at once, or partAtOnce of many, unless it is the oldest: others note
+	// the same, and before the next ones it looks at what they have noted meanwhile. It is through with all before a new owner has
+	// waited long enough.
 	mostAtOnce = 50
+	partAtOnce = 8
 	// pace is how long it leaves to them.
 	pace = 25 * time.Millisecond
 )
@@ -181,9 +183,12 @@ func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch 
 		f.farewell(v)
 	}
 	var batch room.Batch
-	alone := v.Leaving || v.HoldBack() == 0
+	most := max(mostAtOnce, len(f.vouching.toTell)/partAtOnce)
+	if v.Leaving || v.HoldBack() == 0 {
+		most = len(f.vouching.toTell)
+	}
 	for n, told := range f.vouching.toTell {
-		if len(batch) >= mostAtOnce && !alone {
+		if len(batch) >= most {
 			f.ports.Wake(pace)
 			break
 		}
