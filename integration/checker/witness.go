@@ -80,7 +80,7 @@ func (s *settings) all() bool { return s.Misfire == job.MisfireAll }
 // witnessed tells whether an instance that could have made a fire up must have known of it: its own clock
 // ticked it, or whoever owned the item from then on did, and handed over what it knew.
 func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Time) bool {
-	if j.rules.Witnesses && j.bystander(m, at, by, from, upTo) {
+	if j.rules.Witnesses && j.recorded(m) && j.bystander(m, at, by, from, upTo) {
 		return true
 	}
 	owners := j.courses.owner[m.item]
