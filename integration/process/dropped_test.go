@@ -36,7 +36,8 @@ func TestDroppedSessions(t *testing.T) {
 		lasted  time.Duration // zero = a second
 	}{
 		"nothing else":          {from(went), checker.Started, 1, 0},
-		"its network was slow":  {from(went), checker.Cut, 1, 0},
+		"its network was cut":   {from(went), checker.Cut, 1, 0},
+		"its network was slow":  {from(went), checker.Slow, 1, 0},
 		"it was killed":         {from(went), checker.Crashed, 0, 0},
 		"it was stopped":        {from(went), checker.Stopped, 0, 0},
 		"it stood still":        {from(went), checker.Paused, 0, 2 * time.Second},

@@ -140,6 +140,7 @@ func (o *observations) troubled(instance string, at time.Time) bool {
 			over = o.end
 		}
 		moment := i.Kind == checker.Paused && i.Until.Sub(i.From) < o.rules.TTL/2
-		return i.Instance == instance && i.Kind != checker.Started && i.Kind != checker.Cut && !moment && !i.From.After(at) && !over.Before(at)
+		network := i.Kind == checker.Cut || i.Kind == checker.Slow
+		return i.Instance == instance && i.Kind != checker.Started && !network && !moment && !i.From.After(at) && !over.Before(at)
 	})
 }
