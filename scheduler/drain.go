@@ -139,7 +139,9 @@ func waitDrained[T any](runners []*runner, enough <-chan T, vanished <-chan stru
 	return true
 }
 
+// cancelItems cancels all items, and tells also those that were cancelled before.
 func (s *Scheduler) cancelItems(cause error) {
+	s.cancelAll()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attached != nil {

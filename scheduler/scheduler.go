@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
@@ -72,6 +73,8 @@ type Scheduler struct {
 	fail         context.CancelCauseFunc
 	endLife      context.CancelCauseFunc
 	stop         context.Context // ends when Run is to stop
+	cancelled    context.Context // ends when a stop cancels all items
+	cancelAll    context.CancelFunc
 
 	curfew    *stopping.Curfew
 	listeners *notify.Listeners
@@ -106,6 +109,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.observer = hearers(s)
 	s.timetable.Woke = s.watchClock
 	s.curfew = stopping.NewCurfew()
+	s.cancelled, s.cancelAll = context.WithCancel(context.Background())
 	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
 	s.failures = notify.Bounds{Timeout: s.handlerTimeout, Curfew: s.curfew}
 	s.load.Tell = s.tellLoad
@@ -142,7 +146,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	stop, halt := context.WithCancelCause(ctx) // when to stop, and why
 	defer halt(nil)
 	fail := func(why error) { halt(&ending{why}) }
-	life, end := context.WithCancelCause(context.WithoutCancel(ctx)) // of everything that Run starts
+	life, end := context.WithCancelCause(execution.WithStop(context.WithoutCancel(ctx), s.cancelled)) // of everything that Run starts
 	defer end(nil)
 	runners, err := s.enterRun(stop, life, fail, end)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -64,6 +65,34 @@ func TestStopNow(t *testing.T) {
 		require.Empty(t, s.Instances)
 		require.Equal(t, jobtree.ItemInterrupted, s.Item(0).Record.Value.State)
 		require.Equal(t, jobtree.Interrupted, s.Item(0).Record.Value.Current.Outcome)
+	})
+}
+
+// Code that has lost its session, and is still about to end, hears of a stop as well.
+func TestAStopIsHeardByWhatWasCancelledBefore(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		heard := make(chan time.Time, 1)
+		a := c.start("a", func(ctx context.Context, _ job.ShardingContext) error {
+			<-ctx.Done()
+			select {
+			case <-execution.Stop(ctx).Done():
+				heard <- time.Now()
+			case <-time.After(time.Hour):
+			}
+			return context.Cause(ctx)
+		}, jobOf(1))
+		sleepUntil(6 * time.Second)
+		a.registry.Expire()
+		sleepUntil(7 * time.Second)
+		a.cancel()
+		sleepUntil(26 * time.Second)
+		require.Empty(t, heard, "the stop timeout of 20 s is not over")
+		err := <-a.done
+		a.done <- nil
+		require.NoError(t, err)
+		require.Len(t, heard, 1)
+		require.Equal(t, 27*time.Second, (<-heard).Sub(bubbleStart).Truncate(time.Second))
 	})
 }
 

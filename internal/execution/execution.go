@@ -1,5 +1,6 @@
-// Package execution tells code when its execution is cancelled, and when by a stop. The context that it gets is that of one attempt,
-// which may end by the job's timeout before; then nobody could see any more that the execution was cancelled as well.
+// Package execution tells code when its execution is cancelled, and when everything stops. The context that it gets is that of one
+// attempt, which may end by the job's timeout before; then nobody could see any more that the execution was cancelled as well. Nor
+// can an execution be cancelled twice: one that has lost its session would not hear of the stop that follows.
 package execution
 
 import (
@@ -8,7 +9,7 @@ import (
 	"time"
 )
 
-// ErrStopped is the cause with which the contexts end that a stop ends.
+// ErrStopped is the cause with which the contexts of executions end that a stop cancels.
 var ErrStopped = errors.New("scheduler stopped")
 
 // LastWords is how long code has to return whose context a stop has ended. Then its item is given up, and the process may end.
@@ -29,3 +30,18 @@ func Of(ctx context.Context) context.Context {
 
 // Done is closed when the execution is cancelled to which the context of an attempt belongs; without one, with ctx.
 func Done(ctx context.Context) <-chan struct{} { return Of(ctx).Done() }
+
+type stopKey struct{}
+
+// WithStop returns a context whose executions hear of a stop when stop ends, whatever has cancelled them before.
+func WithStop(ctx, stop context.Context) context.Context {
+	return context.WithValue(ctx, stopKey{}, stop)
+}
+
+// Stop returns the context that ends when a stop cancels all executions; without one, a context that never ends.
+func Stop(ctx context.Context) context.Context {
+	if stop, has := ctx.Value(stopKey{}).(context.Context); has {
+		return stop
+	}
+	return context.Background()
+}

@@ -79,8 +79,8 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 // stopGrace is how long a script has at a stop, whatever its grace is: the item is given up a moment later, and the process may end.
 const stopGrace = execution.LastWords * 3 / 4
 
-// killedAtStop ends what is left of a group when a stop has ended the execution and stopGrace is over, unless what it returns is called
-// before.
+// killedAtStop ends what is left of a group when a stop has cancelled all executions and stopGrace is over, unless what it returns is
+// called before.
 func killedAtStop(ctx context.Context, g interface{ kill() }) (stay func()) {
 	var mu sync.Mutex
 	over := false
@@ -91,12 +91,7 @@ func killedAtStop(ctx context.Context, g interface{ kill() }) (stay func()) {
 			g.kill()
 		}
 	}
-	of := execution.Of(ctx)
-	off := context.AfterFunc(of, func() {
-		if errors.Is(context.Cause(of), execution.ErrStopped) {
-			time.AfterFunc(stopGrace, kill)
-		}
-	})
+	off := context.AfterFunc(execution.Stop(ctx), func() { time.AfterFunc(stopGrace, kill) })
 	return func() {
 		off()
 		mu.Lock()

@@ -39,8 +39,8 @@
 //	executed                            exec.ErrNotFound or fs.ErrPermission
 //	its time is over, its session is    SIGTERM to its process group, after [Job.Grace] SIGKILL to what is
 //	lost                                left of it; [Error] that is the cause
-//	the scheduler's stop timeout is     the same, but SIGKILL within a second, as the process may end then
-//	over
+//	the scheduler's stop timeout is     the same, but SIGKILL within a second, as the process may end then,
+//	over                                also for what was told to end before
 //	it ignores SIGTERM                  the same, after the grace
 //	it floods its output                memory stays bounded: only the tail is kept
 //	it leaves processes that hold its   they have the grace to end, then they are killed; the outcome is

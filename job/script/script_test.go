@@ -4,6 +4,7 @@ package script_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -180,7 +181,8 @@ func TestAScriptIsToldToStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pids := t.TempDir()
-			path := write(t, test.trap+" sleep 600 & echo $! >"+pids+"/child; echo $$ >"+pids+"/self; while :; do wait; done")
+			// The child says itself that it is another program: until then it has the trap of its shell, and may take the signal.
+			path := write(t, test.trap+" sh -c 'echo $$ >"+pids+"/child; exec sleep 600' & until test -s "+pids+"/child; do :; done; echo $$ >"+pids+"/self; while :; do wait; done")
 			ctx, cancel := context.WithCancelCause(t.Context())
 			go func() {
 				written(t, pids+"/self")
@@ -202,30 +204,35 @@ func TestAScriptIsToldToStop(t *testing.T) {
 }
 
 // At a stop a script that does not listen is killed before its item is given up, as the process may end then. That its time was over
-// before changes nothing.
+// before, or its session lost, changes nothing.
 func TestAStopDoesNotWaitForTheGrace(t *testing.T) {
 	t.Parallel()
-	for name, timeout := range map[string]bool{"while it runs": false, "when its time was over": true} {
+	lost := errors.New("session lost")
+	for name, before := range map[string]error{"while it runs": nil, "when its time was over": job.ErrTimeout, "when its session was lost": lost} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pids := t.TempDir()
 			path := write(t, "trap '' TERM; sleep 600 & echo $! >"+pids+"/child; echo $$ >"+pids+"/self; while :; do wait; done")
-			of, stop := context.WithCancelCause(t.Context())
+			all, stop := context.WithCancel(t.Context())
+			of, end := context.WithCancelCause(execution.WithStop(t.Context(), all))
 			attempt, cancel := context.WithCancelCause(execution.With(of))
 			defer cancel(nil)
 			var stopped time.Time
 			go func() {
 				written(t, pids+"/self")
-				if timeout {
-					cancel(job.ErrTimeout)
+				switch before {
+				case job.ErrTimeout: //nolint:errorlint // the very one
+					cancel(before)
+				case lost:
+					end(before)
 				}
 				stopped = time.Now()
-				stop(execution.ErrStopped)
+				stop()
+				end(execution.ErrStopped)
 			}()
 			err := run(attempt, t, script.Job{Grace: time.Minute}, path)
 			require.Less(t, time.Since(stopped), 30*time.Second)
-			require.Equal(t, timeout, errors.Is(err, job.ErrTimeout))
-			require.Equal(t, !timeout, errors.Is(err, execution.ErrStopped))
+			require.ErrorIs(t, err, cmp.Or(before, execution.ErrStopped))
 			gone(t, pids+"/self")
 			gone(t, pids+"/child")
 		})
