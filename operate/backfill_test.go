@@ -248,7 +248,9 @@ func TestBackfillsThatAreRefused(t *testing.T) {
 		g.refused(operate.CausePending, errOf(g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, silent())))
 		g.refused(operate.CauseInvalid, errOf(g.op.Fires(t.Context(), theJob, fire, fire.Add(24*365*time.Hour))))
 		r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{Replace: true}, operate.Options{DryRun: true})
-		g.refused(operate.CausePending, err)
+		pending := g.refused(operate.CausePending, err)
+		require.False(t, pending.Replaceable)
+		require.Equal(t, "wait for it", pending.Do)
 		require.Len(t, r.Left, 3)
 	})
 }

@@ -42,6 +42,8 @@ type Refusal struct {
 	Do     string // what to do instead; empty if there is nothing
 	// Forcible tells that [Options.Force] consents to it.
 	Forcible bool
+	// Replaceable tells that [Trigger].Replace consents to it: an earlier trigger goes on.
+	Replaceable bool
 	// Changes are, for [CauseStale], how what was shown and what is differ.
 	Changes []Change
 	// Err is what is behind it, if anything is.

@@ -85,7 +85,7 @@ func triggerDeed(verb Verb, job string, t Trigger) deed {
 	slices.Sort(t.Items)
 	d := deed{
 		verb: verb, job: job,
-		decide:   func(w *world) (decision, error) { return trigger(w, t) },
+		decide:   func(w *world) (decision, error) { return trigger(w, verb, t) },
 		rest:     byhand.AskRest,
 		followed: func(w *world, r Result) Progress { return triggerFollowed(w, t, r) },
 	}
@@ -102,7 +102,7 @@ func triggerDeed(verb Verb, job string, t Trigger) deed {
 	return d
 }
 
-func trigger(w *world, t Trigger) (decision, error) {
+func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 	if err := w.mayRun(); err != nil {
 		return decision{}, err
 	}
@@ -117,7 +117,7 @@ func trigger(w *world, t Trigger) (decision, error) {
 	}
 	request, err := byhand.Decide(w.state, ask, w.now)
 	if err != nil {
-		return decision{}, w.refusedTrigger(t, err)
+		return decision{}, w.refusedTrigger(verb, t, err)
 	}
 	was := "nothing"
 	if len(request.Pending) > 0 {
@@ -140,7 +140,7 @@ func trigger(w *world, t Trigger) (decision, error) {
 }
 
 // refusedTrigger says in the words of this package why a request is not made.
-func (w *world) refusedTrigger(t Trigger, err error) error {
+func (w *world) refusedTrigger(verb Verb, t Trigger, err error) error {
 	var fault *byhand.Fault
 	if !errors.As(err, &fault) {
 		return err
@@ -172,12 +172,17 @@ func (w *world) refusedTrigger(t Trigger, err error) error {
 	case byhand.AllDisabled:
 		return refuse(CauseUnknownTarget, "enable some first", "all items are disabled")
 	case byhand.Pending:
-		if !w.state.Triggered().Exists() {
-			return refuse(CausePending, "wait for it, or replace it", "the console of Java has triggered %s, which %s not begun yet",
-				items(len(fault.Items), itemList(fault.Items)), one(len(fault.Items), "has", "have"))
+		why := fmt.Sprintf("the console of Java has triggered %s, which %s not begun yet",
+			items(len(fault.Items), itemList(fault.Items)), one(len(fault.Items), "has", "have"))
+		if w.state.Triggered().Exists() {
+			why = fmt.Sprintf("trigger %d goes on%s: %s %s not run for it yet", w.state.Triggered().Revision,
+				w.madeBy(w.state.Triggered().Value.Operation), items(len(fault.Items), itemList(fault.Items)), one(len(fault.Items), "has", "have"))
 		}
-		return refuse(CausePending, "wait for it, or replace it", "trigger %d goes on%s: %s %s not run for it yet", w.state.Triggered().Revision,
-			w.madeBy(w.state.Triggered().Value.Operation), items(len(fault.Items), itemList(fault.Items)), one(len(fault.Items), "has", "have"))
+		r := refuse(CausePending, "wait for it, or replace it", "%s", why)
+		if r.Replaceable = verb == VerbTrigger; !r.Replaceable { // a backfill takes nobody's place
+			r.Do = "wait for it"
+		}
+		return r
 	}
 	return fault
 }

@@ -158,6 +158,7 @@ func TestTriggersThatAreRefused(t *testing.T) {
 			row.prepare(g)
 			refusal := g.refused(row.cause, errOf(g.op.Trigger(t.Context(), theJob, row.trigger, silent())))
 			require.Contains(t, refusal.Error(), row.says)
+			require.False(t, refusal.Replaceable)
 			require.False(t, g.node(nodes.Triggered()).Exists())
 		})
 	}
@@ -172,6 +173,7 @@ func TestATriggerThatGoesOn(t *testing.T) {
 		g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: ""})
 		refusal := g.refused(operate.CausePending, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())))
 		require.Contains(t, refusal.Error(), "items 1-3 have not run for it yet; wait for it, or replace it")
+		require.True(t, refusal.Replaceable)
 
 		again, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{ID: one.ID})
 		require.NoError(t, err)

@@ -26,7 +26,7 @@ became of each item, and the exit status is 4 if one has failed.`,
 		return func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 			result, err := v.op.Trigger(ctx, job, t, opts)
 			var refusal *operate.Refusal
-			if errors.As(err, &refusal) && refusal.Do == "wait for it, or replace it" { // and not for a move, or a removal
+			if errors.As(err, &refusal) && refusal.Replaceable {
 				refusal.Do += " with --replace"
 			}
 			return result, err

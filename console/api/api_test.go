@@ -443,6 +443,7 @@ func TestOperations(t *testing.T) {
 	p := w.ask(t, olaf, "POST", "/jobs/orders/trigger", nil).problem(t, http.StatusConflict)
 	require.Equal(t, "pending", p.Cause)
 	require.NotEmpty(t, p.Do)
+	require.True(t, p.Replaceable)
 	do("/jobs/orders/trigger", wire.Trigger{Replace: true}, 202).into(t, &out)
 	w.ask(t, olaf, "POST", "/jobs/orders/trigger?wait=20ms", wire.Trigger{Replace: true}, "Idempotency-Key: "+out.ID).into(t, &out)
 	require.True(t, out.Repeated)

@@ -57,7 +57,7 @@ func problemOf(err error, operation string) wire.Problem {
 			p.Status = http.StatusConflict
 		}
 		p.Verb, p.Job, p.Target, p.Why, p.Do = refusal.Verb, refusal.Job, refusal.Target, refusal.Why, refusal.Do
-		p.Forcible, p.Diff = refusal.Forcible, refusal.Changes
+		p.Forcible, p.Replaceable, p.Diff = refusal.Forcible, refusal.Replaceable, refusal.Changes
 		if refusal.Err != nil {
 			p.Behind = refusal.Err.Error()
 		}

@@ -19,14 +19,15 @@ type Problem struct {
 	Field string `json:"field,omitempty"` // of the request that is wrong
 
 	// Of a refused operation: see [operate.Refusal].
-	Verb     operate.Verb     `json:"verb,omitempty"`
-	Job      string           `json:"job,omitempty"`
-	Target   string           `json:"target,omitempty"`
-	Why      string           `json:"why,omitempty"`
-	Do       string           `json:"do,omitempty"`
-	Behind   string           `json:"behind,omitempty"`
-	Forcible bool             `json:"forcible,omitempty"`
-	Diff     []operate.Change `json:"diff,omitempty"`
+	Verb        operate.Verb     `json:"verb,omitempty"`
+	Job         string           `json:"job,omitempty"`
+	Target      string           `json:"target,omitempty"`
+	Why         string           `json:"why,omitempty"`
+	Do          string           `json:"do,omitempty"`
+	Behind      string           `json:"behind,omitempty"`
+	Forcible    bool             `json:"forcible,omitempty"`
+	Replaceable bool             `json:"replaceable,omitempty"`
+	Diff        []operate.Change `json:"diff,omitempty"`
 
 	Operation string `json:"operation,omitempty"` // the id under which it may have been done all the same
 	Position  *int   `json:"position,omitempty"`  // of the fault in a cron expression
@@ -66,7 +67,8 @@ func (p *Problem) Err() error {
 	switch {
 	case refusals[operate.Cause(p.Cause)]:
 		r := &operate.Refusal{
-			Verb: p.Verb, Job: p.Job, Target: p.Target, Cause: operate.Cause(p.Cause), Why: p.Why, Do: p.Do, Forcible: p.Forcible, Changes: p.Diff,
+			Verb: p.Verb, Job: p.Job, Target: p.Target, Cause: operate.Cause(p.Cause), Why: p.Why, Do: p.Do,
+			Forcible: p.Forcible, Replaceable: p.Replaceable, Changes: p.Diff,
 		}
 		if p.Behind != "" {
 			r.Err = errors.New(p.Behind)
