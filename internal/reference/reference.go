@@ -42,16 +42,22 @@ func Is(text string) bool {
 	return is && strings.HasPrefix(path, "/") && !strings.ContainsRune(path, 0)
 }
 
-// HasLogin tells whether an address names a user or a password itself, before the host. Addresses are shown.
+// HasLogin tells whether an address names a user or a password itself, before the host. Addresses are shown. A password that is
+// not escaped may end what counts as the host: then what should be a port is none.
 func HasLogin(address string) bool {
 	_, rest, is := strings.Cut(address, "://")
 	if !is {
 		rest = address
 	}
+	host, more := rest, ""
 	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
-		rest = rest[:end]
+		host, more = rest[:end], rest[end:]
 	}
-	return strings.Contains(rest, "@")
+	if strings.Contains(host, "@") {
+		return true
+	}
+	_, port, has := strings.Cut(host, ":")
+	return has && !strings.HasPrefix(host, "[") && strings.Trim(port, "0123456789") != "" && strings.Contains(more, "@")
 }
 
 // Almost tells whether a text begins like a reference and is none.

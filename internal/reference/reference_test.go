@@ -15,7 +15,9 @@ func TestHasLogin(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]bool{
 		"http://anna:swordfish@h:2379": true, "https://anna@h": true, "anna:swordfish@h:2379": true, "http://@h": true,
-		"http://h:2379": false, "h:2379": false, "http://h/a@b": false, "http://h?a@b": false, "unix:///run/a@b": false, "": false,
+		"http://h:2379": false, "h:2379": false, "http://h/a@b": false, "http://h?a@b": false,
+		"http://anna:sword/fish@h:2379": true, "anna:sword#fish@h:2379": true, "https://anna:4?2@h": false, "https://anna:s?2@h": true,
+		"http://[::1]:2379/a@b": false, "http://h:80/a@b": false, "h:http/a": false, "unix:///run/a@b": false, "": false,
 	} {
 		require.Equal(t, want, reference.HasLogin(address), address)
 	}
