@@ -32,7 +32,7 @@ const (
 	GracefulStop
 	// NoLeftovers: nothing of a process outlives it in the registry.
 	NoLeftovers
-	// Intent: what an operator excluded is not run.
+	// Intent: what an operator excluded is not run, nor more at once than the settings allow.
 	Intent
 	// Checkpoint: a confirmed checkpoint is never lost, and never replaced by an older one.
 	Checkpoint

@@ -21,6 +21,7 @@ func Judge(h History, rules Rules) []Finding {
 	j.judgeExecutions()
 	j.judgeFires()
 	j.judgeUnmonitored()
+	j.judgeConcurrency()
 	j.judgeClocks()
 	j.judgeGoodput()
 	j.judgeCheckpoints()
