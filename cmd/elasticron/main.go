@@ -18,7 +18,10 @@ import (
 	"os"
 )
 
-func main() { os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	crashBySignal()
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // run carries out a command line and returns the exit status.
 func run(ctx context.Context, args []string, out, errOut io.Writer) int {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"os/signal"
 	"testing"
@@ -10,6 +11,9 @@ import (
 // asProgram has this test binary be the program itself, with how its demo processes misbehave as the
 // value. The processes that the demo starts are this binary too.
 const asProgram = "ELASTICRON_AS_PROGRAM"
+
+// crashing is a value by which it is a program that crashes.
+const crashing = "crashing"
 
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv(asProgram); mode {
@@ -25,10 +29,22 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case sound:
 		main()
+	case crashing:
+		panicTwice()
 	default:
 		if os.Args[1] == demoProcess {
 			breakReports(mode)
 		}
 		main()
 	}
+}
+
+// panicTwice panics where that is recovered, as a job's code may, and where it is not.
+func panicTwice() {
+	crashBySignal()
+	func() {
+		defer func() { fmt.Fprintln(os.Stderr, "recovered:", recover()) }()
+		panic("by a job")
+	}()
+	panic("by the program")
 }

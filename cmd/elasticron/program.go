@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/user"
@@ -62,6 +63,9 @@ func (p *program) who(known string) string {
 
 func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespace string) (registry.Registry, error) {
 	config, err := flags.Config(namespace)
+	if file := (etcdflags.FileError{}); errors.As(err, &file) {
+		return nil, err // it may be there the next time, or fit its key
+	}
 	if err != nil {
 		return nil, usageError{err}
 	}

@@ -64,7 +64,19 @@ func (f *Flags) Open(ctx context.Context, namespace string) (*etcd.Registry, err
 	return etcd.Open(ctx, config)
 }
 
-// Config returns what the flags say, to connect by.
+// FileError is a file that cannot be read, or does not hold what it should. The flags may be in order all the same: somebody may be
+// about to replace it.
+type FileError struct{ err error }
+
+func (e FileError) Error() string { return e.err.Error() }
+
+// Unwrap returns the cause.
+func (e FileError) Unwrap() error { return e.err }
+
+func fileError(format string, args ...any) error { return FileError{fmt.Errorf(format, args...)} }
+
+// Config returns what the flags say, to connect by. What is wrong with a file is a [FileError], and everything else is wrong with
+// the flags.
 func (f *Flags) Config(namespace string) (etcd.Config, error) {
 	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
 	if !f.Given() {
@@ -101,7 +113,7 @@ func (f *Flags) Password() (string, error) {
 	}
 	text, err := os.ReadFile(f.passwordFile)
 	if err != nil {
-		return "", fmt.Errorf("password of %s: %w", f.user, err)
+		return "", fileError("password of %s: %w", f.user, err)
 	}
 	return strings.TrimRight(string(text), "\r\n"), nil
 }
@@ -141,17 +153,17 @@ func (f *Flags) TLS() (*tls.Config, error) {
 	if f.ca != "" {
 		text, err := os.ReadFile(f.ca)
 		if err != nil {
-			return nil, fmt.Errorf("--%s: %w", f.names.ca, err)
+			return nil, fileError("--%s: %w", f.names.ca, err)
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fmt.Errorf("--%s: no certificate in PEM: %s", f.names.ca, f.ca)
+			return nil, fileError("--%s: no certificate in PEM: %s", f.names.ca, f.ca)
 		}
 	}
 	if f.cert != "" {
 		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
 		if err != nil {
-			return nil, fmt.Errorf("--%s, --%s: %w", f.names.cert, f.names.key, err)
+			return nil, fileError("--%s, --%s: %w", f.names.cert, f.names.key, err)
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

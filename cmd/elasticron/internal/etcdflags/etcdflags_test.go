@@ -1,8 +1,10 @@
 package etcdflags_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -27,6 +29,7 @@ func TestWrongFlags(t *testing.T) {
 	none := filepath.Join(t.TempDir(), "none.pem")
 	text := filepath.Join(t.TempDir(), "text.pem")
 	require.NoError(t, os.WriteFile(text, []byte("no certificate"), 0o600))
+	ofFiles := []string{"--to-ca: open " + none, "--to-ca: no certificate in PEM: " + text, "--to-cert, --to-key: tls: failed to find"}
 	for want, args := range map[string][]string{
 		"--to is missing: want the URLs":              nil,
 		"--to-user is given, and $" + variable:        {"--to", "http://x", "--to-user", "u"},
@@ -39,6 +42,8 @@ func TestWrongFlags(t *testing.T) {
 	} {
 		_, err := parse(t, args...).Open(t.Context(), "")
 		require.ErrorContains(t, err, want)
+		var file etcdflags.FileError
+		require.Equal(t, slices.Contains(ofFiles, want), errors.As(err, &file), want)
 		require.NotContains(t, err.Error(), "swordfish")
 	}
 	require.False(t, parse(t).Given())
