@@ -11,7 +11,8 @@
 //	          configuration, and jobs that this process does not take part in or cannot follow.
 //	/         always 200, with everything that [scheduler.Health] says.
 //
-// A probe may act on /live and /ready: other processes, an operator or a slow registry cannot make them fail.
+// A probe may act on /live and /ready: other processes, an operator or a slow registry cannot make them fail, or wait.
+// The other two give the jobs two seconds to answer.
 // /cluster is for alerts. If a load balancer or an orchestrator acted on it, a fault of one process or one job
 // would take every process out of service. Before Run, a process is live and ready, because it has not failed in
 // anything. The handler sends no requests to the registry. It shows names of jobs and instances, and no
@@ -28,10 +29,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// patience is how long the runners have to answer.
+// patience is how long the runners have to answer where jobs are told of.
 const patience = 2 * time.Second
 
-// Source is where a handler gets its reports. A [scheduler.Scheduler] is one.
+// Source is where a handler gets its reports. A [scheduler.Scheduler] is one. For /live and /ready it is asked with a context
+// that has ended, and is to return at once what it knows without asking jobs.
 type Source interface {
 	Health(ctx context.Context) scheduler.Health
 }
@@ -48,7 +50,9 @@ type Verdict struct {
 // of them means.
 func Handler(source Source) http.Handler {
 	mux := http.NewServeMux()
-	serve := func(path string, answer func(scheduler.Health) (any, bool)) {
+	// A runner that waits for the registry answers late, and kubelets wait for a second by themselves: what a probe asks is told
+	// without the runners.
+	serve := func(path string, patience time.Duration, answer func(scheduler.Health) (any, bool)) {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
 			ctx, cancel := context.WithTimeout(r.Context(), patience)
 			defer cancel()
@@ -62,10 +66,10 @@ func Handler(source Source) http.Handler {
 			_ = json.NewEncoder(w).Encode(body)
 		})
 	}
-	serve("/live", func(h scheduler.Health) (any, bool) { v := Live(h); return v, v.OK })
-	serve("/ready", func(h scheduler.Health) (any, bool) { v := Ready(h); return v, v.OK })
-	serve("/cluster", func(h scheduler.Health) (any, bool) { v := Cluster(h); return v, v.OK })
-	serve("/{$}", func(h scheduler.Health) (any, bool) { return h, true })
+	serve("/live", 0, func(h scheduler.Health) (any, bool) { v := Live(h); return v, v.OK })
+	serve("/ready", 0, func(h scheduler.Health) (any, bool) { v := Ready(h); return v, v.OK })
+	serve("/cluster", patience, func(h scheduler.Health) (any, bool) { v := Cluster(h); return v, v.OK })
+	serve("/{$}", patience, func(h scheduler.Health) (any, bool) { return h, true })
 	return mux
 }
 

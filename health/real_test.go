@@ -163,6 +163,13 @@ func TestWhatHappensToOthersTurnsNoPodUnready(t *testing.T) {
 			w.t.Cleanup(func() { require.Equal(w.t, "suspended", a.session(w.t), "all along") })
 			return []*home{a}
 		}, "4 items should have run and did not"},
+		"a slow disk: a begin takes two and a half seconds": {func(w *town) []*home {
+			a := w.start("a", idle)
+			at(9500 * time.Millisecond)
+			a.registry.SetLatency(1250 * time.Millisecond)
+			at(10100 * time.Millisecond)
+			return []*home{a}
+		}, `job "orders": its runner does not answer`},
 		"a disabled job": {func(w *town) []*home {
 			w.start("a", idle)
 			at(9 * time.Second)
@@ -212,8 +219,10 @@ func TestWhatHappensToOthersTurnsNoPodUnready(t *testing.T) {
 				t.Cleanup(func() { _ = w.hand.Close(context.Background()) })
 				for _, h := range test.play(w) {
 					for _, path := range []string{"/live", "/ready"} {
+						asked := time.Now()
 						status, reasons := h.ask(t, path)
 						require.Equal(t, http.StatusOK, status, "%s: %s", path, reasons)
+						require.Zero(t, time.Since(asked), "%s: whoever probes may wait for a second only", path)
 					}
 					status, reasons := h.ask(t, "/cluster")
 					if test.wants == good {

@@ -111,7 +111,8 @@ type OverdueItem struct {
 }
 
 // Health tells the state of this process. Every job's runner is asked, and ctx bounds how long they
-// have to answer; it asks nothing of the registry. It costs the time to look at each item.
+// have to answer; it asks nothing of the registry. It costs the time to look at each item. If ctx has ended already, no runner is
+// asked, and Health returns at once: no job has answered, and the rest is as ever.
 func (s *Scheduler) Health(ctx context.Context) Health { //nolint:contextcheck // whether Run has ended is not up to the caller
 	s.mu.Lock()
 	runners, attached := s.list(), s.attached
@@ -130,6 +131,9 @@ func (s *Scheduler) Health(ctx context.Context) Health { //nolint:contextcheck /
 	asked := make(map[string]bool, len(runners))
 	for _, r := range runners {
 		asked[r.name] = true
+		if ctx.Err() != nil {
+			continue
+		}
 		r.box.PostElse(func() { answers <- answer{JobHealth: r.health()} }, func() {
 			answers <- answer{JobHealth{Job: r.name}, life == nil || life.Err() == nil}
 		})

@@ -52,6 +52,23 @@ func TestHealthOfAClusterInOrder(t *testing.T) {
 	})
 }
 
+// Who cannot wait is told of the process alone, and keeps no runner from its work.
+func TestHealthWithoutTheJobs(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(4))
+		sleepUntil(12 * time.Second)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 100 {
+			h := a.Health(ctx)
+			require.Equal(t, scheduler.StateRunning, h.State)
+			require.Equal(t, "connected", h.Session.State)
+			require.Equal(t, []scheduler.JobHealth{{Job: "orders"}}, h.Jobs)
+		}
+	})
+}
+
 // A process that is cut off says so, and so does one whose peers do not do their work.
 func TestHealthOfAClusterInTrouble(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,7 @@ func (w *Worker) tellSystemd(ctx context.Context, s *scheduler.Scheduler) {
 const (
 	joinPatience = 10 * time.Second
 	joinLook     = 100 * time.Millisecond
+	joinAnswer   = 2 * time.Second // that jobs have each time
 )
 
 // hasJoined waits until the worker has joined its jobs: in a rollout, another one leaves as soon as this one is ready. A job
@@ -56,7 +57,7 @@ func hasJoined(ctx context.Context, s *scheduler.Scheduler) bool {
 	defer looks.Stop()
 	var since time.Time
 	for {
-		asked, cancel := context.WithTimeout(ctx, probePatience)
+		asked, cancel := context.WithTimeout(ctx, joinAnswer)
 		h := s.Health(asked)
 		cancel()
 		if h.Session.State == "connected" {

@@ -37,6 +37,7 @@ func (r *rendered) isSafe(t *testing.T) {
 		for _, probe := range []*corev1.Probe{c.StartupProbe, c.LivenessProbe, c.ReadinessProbe} {
 			require.NotNil(t, probe, name)
 			require.Contains(t, []string{"/live", "/ready"}, probe.HTTPGet.Path, "%s: /cluster is about others, too", name)
+			require.EqualValues(t, 5, probe.TimeoutSeconds, "%s: a machine that is busy needs more than the second that a kubelet waits by itself", name)
 		}
 		require.Equal(t, "/live", c.LivenessProbe.HTTPGet.Path, "%s: a restart does not bring the registry back", name)
 		for _, variable := range c.Env {
