@@ -24,6 +24,8 @@ type program struct {
 	in        io.Reader
 	asked     func(in any) bool // whether somebody sits there who can be asked
 	pause     time.Duration     // between two lines that tell of progress, where no terminal is
+
+	startPatience time.Duration // that a worker or a server has with its registry when it starts
 }
 
 func newProgram() *program {
@@ -45,7 +47,8 @@ func newProgram() *program {
 		now: time.Now,
 		env: os.Getenv,
 		in:  os.Stdin, asked: terminal,
-		pause: 5 * time.Second,
+		pause:         5 * time.Second,
+		startPatience: startPatience,
 	}
 }
 

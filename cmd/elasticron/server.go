@@ -308,9 +308,10 @@ func (s *serving) registries(ctx context.Context) (open func(name string) (regis
 	if len(names) == 0 {
 		return nil, nil, misuse("--namespace is missing: want the namespaces to show")
 	}
+	wait := s.program.newStartWait(s.log)
 	open = func(name string) (registry.Registry, error) {
 		s.conn.namespace = name
-		return s.conn.open(ctx, chosen)
+		return wait.open(ctx, func(ctx context.Context) (registry.Registry, error) { return s.conn.open(ctx, chosen) })
 	}
 	return open, names, nil
 }

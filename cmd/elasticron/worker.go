@@ -93,21 +93,21 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 	}
 	lines := newLogLines(errOut)
 	log := loggerOf(file.Log, lines)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	stops, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // which is heard also while a reload is being logged
+	defer restore()
+	context.AfterFunc(stops, func() { stop(); restore(); lines.hurry() }) // before the worker is there, a second signal ends the program
 	reg, closeRegistry, err := r.open(ctx, file.Registry, log)
 	if err != nil {
-		return err
+		return interrupted(ctx, err)
 	}
 	defer func() { err = errors.Join(err, closeRegistry(ctx)) }()
 	w, err := worker.New(reg, file, worker.WithLogger(log), worker.WithNotify(func(state string) { tellSystemd(log, state) }))
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	defer r.heed(w, stop, log)()
-	stops, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM) // which is heard also while a reload is being logged
-	defer restore()
-	context.AfterFunc(stops, func() { restore(); lines.hurry() })
 	return w.Run(ctx)
 }
 
@@ -259,7 +259,7 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 	if chosen.Server != "" {
 		return nil, nil, misuse("the context is that of a server, want --etcd, --zookeeper or --embedded")
 	}
-	reg, err := c.open(ctx, chosen)
+	reg, err := r.program.newStartWait(log).open(ctx, func(ctx context.Context) (registry.Registry, error) { return c.open(ctx, chosen) })
 	if err != nil {
 		return nil, nil, err
 	}
