@@ -37,7 +37,7 @@ func (f *faults) checkProps(settings map[string]string) {
 // reads them checks once, at the end. Each fault is a [*FieldError] that names the setting.
 //
 // A setting whose value is "env:NAME" or "file:/path" has the value of this process's environment variable,
-// or the text of this process's file without the line end at its end; a file has at most 64 KiB. The reader
+// or the text of this process's file, without the line end at its end; a file has at most 64 KiB. The reader
 // looks a value up when it is first asked for it. A variable or file that is missing or empty is a fault.
 // Faults show the reference and never the value.
 //

@@ -58,7 +58,7 @@ func TestCredentialsOfAContextStayWithIt(t *testing.T) {
 	w.must(t, "get", "jobs", "--etcd", "http://e9:2379", "-n", "shop")
 	require.Equal(t, [2]string{}, [2]string{w.asked.etcd.Username, w.asked.etcd.Password}, "another cluster is told nothing")
 
-	t.Setenv(passwordVariable, "other")
+	t.Setenv(passwordVariable, "other\r\n") // as a Secret has it that was made from a file with a line end
 	w.must(t, "get", "jobs")
 	require.Equal(t, "other", w.asked.etcd.Password)
 	w.must(t, "context", "set", "prod", "--zookeeper", "zk1")

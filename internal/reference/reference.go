@@ -65,11 +65,12 @@ func Almost(text string) bool {
 	return (strings.HasPrefix(text, env) || strings.HasPrefix(text, file)) && !Is(text)
 }
 
-// Resolve returns the value that a reference names. That of a file is its text without the line end at its end. An empty value is
-// an error, because nobody refers to nothing on purpose. No error quotes a value.
+// Resolve returns the value that a reference names, without the line end at its end: a file often has one, and so has a variable
+// that a Secret made from such a file. An empty value is an error, because nobody refers to nothing on purpose. No error quotes a
+// value.
 func Resolve(text string) (string, error) {
 	if name, is := strings.CutPrefix(text, env); is {
-		value := os.Getenv(name)
+		value := withoutLineEnd(os.Getenv(name))
 		if value == "" {
 			return "", errNotSet
 		}
@@ -94,7 +95,7 @@ func read(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	value := strings.TrimSuffix(strings.TrimSuffix(string(content), "\n"), "\r")
+	value := withoutLineEnd(string(content))
 	switch {
 	case len(content) > maxBytes:
 		return "", errTooLong
@@ -105,4 +106,8 @@ func read(path string) (string, error) {
 	default:
 		return value, nil
 	}
+}
+
+func withoutLineEnd(value string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(value, "\n"), "\r")
 }

@@ -57,9 +57,15 @@ func TestResolve(t *testing.T) {
 	}
 	t.Setenv("REFERENCE_SET", " swordfish ")
 	t.Setenv("REFERENCE_EMPTY", "")
+	t.Setenv("REFERENCE_LINE", "sword\nfish\n")
+	t.Setenv("REFERENCE_WINDOWS", "swordfish\r\n")
+	t.Setenv("REFERENCE_END", "\n")
 	for name, test := range map[string]struct{ text, want, fault string }{
 		"a variable, as it is":     {text: "env:REFERENCE_SET", want: " swordfish "},
 		"an empty variable":        {text: "env:REFERENCE_EMPTY", fault: "it is not set, or empty"},
+		"a variable of a line":     {text: "env:REFERENCE_LINE", want: "sword\nfish"},
+		"a variable of Windows":    {text: "env:REFERENCE_WINDOWS", want: "swordfish"},
+		"a variable of a line end": {text: "env:REFERENCE_END", fault: "it is not set, or empty"},
 		"a variable that is none":  {text: "env:REFERENCE_NONE", fault: "it is not set, or empty"},
 		"a file":                   {text: file("plain", "swordfish"), want: "swordfish"},
 		"a file with a line end":   {text: file("line", "sword\nfish\n"), want: "sword\nfish"},

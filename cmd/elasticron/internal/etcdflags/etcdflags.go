@@ -100,9 +100,9 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 // User returns the user's name; empty if none is given.
 func (f *Flags) User() string { return f.user }
 
-// Password returns the password of the user.
+// Password returns the password of the user, without the line end of a file from which somebody has made the variable.
 func (f *Flags) Password() (string, error) {
-	if password := os.Getenv(f.passwordVariable); password != "" {
+	if password := withoutLineEnd(os.Getenv(f.passwordVariable)); password != "" {
 		return password, nil
 	}
 	if f.password != "" {
@@ -115,8 +115,10 @@ func (f *Flags) Password() (string, error) {
 	if err != nil {
 		return "", fileError("password of %s: %w", f.user, err)
 	}
-	return strings.TrimRight(string(text), "\r\n"), nil
+	return withoutLineEnd(string(text)), nil
 }
+
+func withoutLineEnd(password string) string { return strings.TrimRight(password, "\r\n") }
 
 // Defaults stand in for flags that are not given.
 type Defaults struct {
