@@ -58,7 +58,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"server: {replicas: 1, usersSecret: u, serviceMonitor: {serverName: x}}":                                                                       {"server.tlsSecret is missing: want it with server.serviceMonitor.serverName"},
 		"server: {serviceMonitor: {enabled: true, interval: soon}}":                                                                                    {"/server/serviceMonitor/interval", "does not match pattern"},
 		"worker: {}": {"worker.config has neither script nor http"},
-		"worker: {config: {http: {}, jobs: {owner: x}}}":                          {"worker.config.jobs is given without worker.jobs"},
+		"worker: {config: {http: {}, jobs: {owner: x}}}":                          {"worker.config.jobs is given without worker.jobs", "disable or remove that job by hand"},
 		"worker: {config: {http: {}}, jobs: {a: {config: {}}}, jobsConfigMap: b}": {"worker.jobs and worker.jobsConfigMap are given"},
 		"worker: {graceSeconds: 5, config: {script: {}}}":                         {"worker.graceSeconds is 5: want more than worker.config.script.stop, which is 5s"},
 		"worker: {config: {script: {stop: 1m30s}}}":                               {"worker.graceSeconds is 90: want more than worker.config.script.stop, which is 1m30s"},

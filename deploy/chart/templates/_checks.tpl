@@ -92,7 +92,7 @@ worker.graceSeconds is {{ int64 $w.graceSeconds }}: want more than worker.config
 worker.jobs and worker.jobsConfigMap are given: want one of them
 {{- end }}
 {{- if and (hasKey $w.config "jobs") (not (or $w.jobs $w.jobsConfigMap)) }}
-worker.config.jobs is given without worker.jobs or worker.jobsConfigMap: want one of them
+worker.config.jobs is given without worker.jobs or worker.jobsConfigMap: want one of them. If you took the last job away, leave worker.config.jobs out, and disable or remove that job by hand: without files nobody does, and it runs on
 {{- end }}
 {{- if has "elasticron" $w.secrets }}
 worker.secrets names elasticron, and the chart uses the folder of that name: want another name
