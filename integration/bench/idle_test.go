@@ -45,7 +45,7 @@ const mostOfAnIdleJob = 4_850
 func TestAnIdleJobTakesLittle(t *testing.T) {
 	const jobs = 2_000
 	least := int64(math.MaxInt64)
-	for range 3 {
+	for range 6 {
 		server := memory.NewServer()
 		cost := measureIdle(t, server.Open("bench"), jobs)
 		runtime.KeepAlive(server)

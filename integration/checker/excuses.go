@@ -43,7 +43,7 @@ func (j *judge) excusesOf(i Incident) spans {
 	case Held: // its process decides anew when it has arrived
 		return spans{{i.From, until.Add(r.Settle + r.Detect)}}
 	case Expired: // the next keep-alive tells
-		return spans{{i.From, i.From.Add(r.TTL/3 + r.Settle)}}
+		return spans{{i.From, until.Add(r.TTL/3 + r.Settle)}}
 	case Stopped: // running items end later, and may leave something to be done again
 		return spans{{i.From, i.From.Add(r.Settle)}, {until, until.Add(r.Settle)}}
 	case Denied: // what it holds goes to others when its patience is over, and its session if it had to give that up

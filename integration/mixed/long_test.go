@@ -50,6 +50,8 @@ const (
 	// The bounds of docs/java.md: the shares of fires that run on both sides, and that nobody runs. They are of many.
 	mostBoth, mostMissed = 0.01, 0.10
 	leastFires           = 1_000
+	// One resharding at the time of a fire may have several of its items run on both sides.
+	oneResharding = 30
 )
 
 // longJob is a job of a long run.
@@ -500,8 +502,9 @@ func (l *long) bound(all *tally) {
 		return
 	}
 	share := func(n int) float64 { return float64(n) / float64(all.fires) }
-	require.LessOrEqual(l.t, share(all.both), mostBoth, "fires that ran on both sides")
-	require.LessOrEqual(l.t, share(all.overlaps), mostBoth, "runs that were under way on both sides at once")
+	both := max(mostBoth, share(oneResharding))
+	require.LessOrEqual(l.t, share(all.both), both, "fires that ran on both sides")
+	require.LessOrEqual(l.t, share(all.overlaps), both, "runs that were under way on both sides at once")
 	require.LessOrEqual(l.t, share(all.missed-all.missedInStalls-all.missedInHangs), mostMissed, "fires that nobody ran")
 	require.Zero(l.t, all.notAgain[false], "what died in Go was not run again: %s", all.forgotten)
 }

@@ -49,16 +49,22 @@ func operatorsAreHeardByJava(t *testing.T, j java) {
 	before := begins(j.last.Events(c.job))[0]
 	runs, _ := g.look()
 	g.wait("fires of the other item", ran(1, times(runs, 1)+3))
-	require.LessOrEqual(t, begins(j.last.Events(c.job))[0], before+1, "but for one that had begun")
+	require.LessOrEqual(t, begins(j.last.Events(c.job))[0], before+2, "but for one that had begun, and one before Java heard of it")
 	done(op.EnableItem(ctx, c.job, 0, waiting))
-	j.last.WaitEvents(c.job, began(0, before+2))
+	j.last.WaitEvents(c.job, began(0, before+3))
 
 	r = done(op.DisableJob(ctx, c.job, waiting))
 	require.Equal(t, "nothing runs", r.Progress.Text)
 	require.True(t, c.state().Server(ipLast).Disabled)
 	c.eventually("nothing runs", func(s *jobtree.State) bool { return !s.Item(0).Running.Exists() && !s.Item(1).Running.Exists() })
 	before = begins(j.last.Events(c.job))[0]
-	require.False(t, c.within(3*time.Second, func(s *jobtree.State) bool { return s.Item(0).Running.Exists() || s.Item(1).Running.Exists() }))
+	marks := make(map[registry.Revision]bool) // of item 0, as Java's caches may lag behind one fire
+	require.False(t, c.within(3*time.Second, func(s *jobtree.State) bool {
+		if mark := s.Item(0).Running; mark.Exists() {
+			marks[mark.Created] = true
+		}
+		return len(marks) > 1 || s.Item(1).Running.Exists()
+	}))
 	require.LessOrEqual(t, begins(j.last.Events(c.job))[0], before+1, "but for a fire that was under way")
 	before = begins(j.last.Events(c.job))[0]
 	done(op.EnableJob(ctx, c.job, waiting))

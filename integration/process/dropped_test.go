@@ -55,3 +55,29 @@ func TestDroppedSessions(t *testing.T) {
 		require.Len(t, o.dropped(test.thaws), test.dropped, name)
 	}
 }
+
+// An instance that was killed, and whose id another process has had for a while since, can lose its session as any other.
+func TestDroppedSessionsOfALaterLife(t *testing.T) {
+	t.Parallel()
+	const id = "10.0.0.1@-@p1"
+	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	instance := registry.Node{Path: jobtree.For("orders").Instance(id), Created: 3, Revision: 3, Session: 7}
+	gone := checker.State{At: at, Step: registry.Step{Changes: []registry.Change{{Old: instance}}}}
+	for again, dropped := range map[time.Duration]int{time.Minute: 1, 2 * time.Second: 0} {
+		killed, started := at.Add(-again-time.Second), at.Add(-again)
+		o := &observations{
+			rules: checker.Rules{Settle: 5 * time.Second, TTL: 3 * time.Second}, end: at.Add(time.Hour), states: []checker.State{gone},
+			incidents: []checker.Incident{
+				{Kind: checker.Started, Instance: id, From: at.Add(-time.Hour), Until: at.Add(-time.Hour)},
+				{Kind: checker.Crashed, Instance: id, From: killed, Until: killed},
+				{Kind: checker.Started, Instance: id, From: started, Until: started},
+			},
+		}
+		from := at.Add(-time.Second)
+		found := o.dropped([]thaw{{from, at}})
+		require.Len(t, found, dropped, again)
+		if dropped > 0 {
+			require.Equal(t, checker.Incident{Kind: checker.Expired, Instance: id, From: from, Until: at}, found[0])
+		}
+	}
+}

@@ -58,7 +58,8 @@ func (s *etcdCluster) inject(c *chaos, a action) {
 // freeze has a member of the store stand still for a time. Requests that went to it are given up
 // one after the other, each with more patience than the one before, though other members serve.
 func (s *etcdCluster) freeze(c *chaos, m *member, lasts time.Duration) {
-	led := s.leader() == m
+	leader, known := s.asksForLeader()
+	led := leader == m || !known // none said so in time, and then it may be any
 	c.recordSlow(lasts, etcd.DefaultRequestTimeout)
 	c.down(func() {
 		m.process.signal(syscall.SIGSTOP)

@@ -49,6 +49,7 @@ func runInstance(set instanceSettings) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, func() { journal.note(event{Kind: kindTold}) })
 	in := &instance{journal: journal, fence: &fenceClient{address: set.Fence}}
 	stopDetector := startStallDetector(in.journal)
 	err = schedule(ctx, set, in)

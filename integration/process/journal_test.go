@@ -29,6 +29,7 @@ const (
 	kindRecorded  = "recorded"  // the scheduler says that its end was recorded
 	kindRefused   = "refused"   // the scheduler says that its end was refused
 	kindElected   = "elected"   // the instance leads the job now
+	kindTold      = "told"      // the process heard that it is to stop
 	kindDown      = "down"      // the process ends by itself, with nothing left
 	kindStalled   = "stalled"   // the process stood still: it was given no processor
 )

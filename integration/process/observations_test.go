@@ -54,6 +54,7 @@ func (c *cluster) observe() *observations {
 	c.mu.Unlock()
 	for p, events := range o.events {
 		o.incidents = append(o.incidents, stalls(p.id, events)...)
+		o.told(p.id, events)
 	}
 	for _, i := range o.dropped(c.thaws) {
 		c.t.Logf("the store dropped the session of %s when it went on", i.Instance)
@@ -61,6 +62,18 @@ func (c *cluster) observe() *observations {
 	}
 	o.prolongIncidents()
 	return o
+}
+
+// told has the stop of an instance begin when its process heard of it: a signal takes its time on a busy machine.
+func (o *observations) told(id string, events []event) {
+	for _, e := range events {
+		for n := range o.incidents {
+			i := &o.incidents[n]
+			if e.Kind == kindTold && i.Kind == checker.Stopped && i.Instance == id && e.time().After(i.From) && e.time().Before(i.Until) {
+				i.From = e.time()
+			}
+		}
+	}
 }
 
 // compareView fails if the view that nobody disturbed does not end where the recording does.
@@ -113,7 +126,7 @@ func (o *observations) dropped(thaws []thaw) []checker.Incident {
 	known := make(map[drop]bool) // of the first of its jobs
 	for _, state := range o.states {
 		after := slices.IndexFunc(thaws, func(t thaw) bool {
-			return state.At.After(t.from) && state.At.Before(t.until.Add(o.rules.Settle))
+			return state.At.After(t.from) && state.At.Before(t.until.Add(o.rules.TTL+o.rules.Settle))
 		})
 		if after < 0 {
 			continue
@@ -123,11 +136,27 @@ func (o *observations) dropped(thaws []thaw) []checker.Incident {
 			gone := name.Kind == jobtree.KindInstance && !change.New.Exists()
 			if this := (drop{name.Key, after}); gone && !known[this] && !o.troubled(name.Key, state.At) {
 				known[this] = true
-				all = append(all, checker.Incident{Kind: checker.Expired, Instance: name.Key, From: state.At})
+				// Whoever recorded that heard of it later than the processes may have.
+				all = append(all, checker.Incident{Kind: checker.Expired, Instance: name.Key, From: thaws[after].from, Until: state.At})
 			}
 		}
 	}
 	return all
+}
+
+// livesAgain returns when, after an instance ended, its id can be that of nothing but the next process that has it; the end if there
+// is none.
+func (o *observations) livesAgain(instance string, ended time.Time) time.Time {
+	again := o.end
+	for _, i := range o.incidents {
+		if i.Kind == checker.Started && i.Instance == instance && i.From.After(ended) && i.From.Before(again) {
+			again = i.From
+		}
+	}
+	if again == o.end {
+		return again
+	}
+	return again.Add(o.rules.TTL + o.rules.Detect + o.rules.Settle)
 }
 
 // troubled tells whether there was another reason for a session to end. A network that was slow or lost what one side sent
@@ -137,7 +166,7 @@ func (o *observations) troubled(instance string, at time.Time) bool {
 	return slices.ContainsFunc(o.incidents, func(i checker.Incident) bool {
 		over := i.Until.Add(o.rules.Settle)
 		if i.Kind == checker.Stopped || i.Kind == checker.Crashed {
-			over = o.end
+			over = o.livesAgain(instance, i.Until)
 		}
 		moment := i.Kind == checker.Paused && i.Until.Sub(i.From) < o.rules.TTL/2
 		network := i.Kind == checker.Cut || i.Kind == checker.Slow

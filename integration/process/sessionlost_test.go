@@ -4,6 +4,7 @@ package process_test
 
 import (
 	"errors"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -55,7 +56,7 @@ func frozenBeyondItsSession(env environment) {
 	refused := frozen.awaitEvent(kindRefused, int64(mark.Created))
 	t.Logf("code was cancelled %d ms after the process went on", cancelled.time().Sub(awake).Milliseconds())
 	require.ErrorIs(t, cancelled.Failure, registry.ErrSessionLost)
-	require.Less(t, cancelled.time().Sub(awake), slack)
+	require.Less(t, cancelled.time().Sub(awake), busy)
 	require.True(t, errors.Is(refused.Failure, registry.ErrSessionLost) || errors.Is(refused.Failure, registry.ErrConflict), refused.Failure)
 	back, _ := c.await(cfg.Name, "the frozen instance to take part again", balanced(2))
 	require.NotEqual(t, old, back.Instance(frozen.id).Session)
@@ -136,7 +137,11 @@ func cutOffBeyondItsSession(env environment) {
 	o := c.judge()
 	gone := endOf(o.states, s.Tree().ItemRunning(n), token)
 	t.Logf("code was told %d ms before the store ended the session", gone.Sub(cancelled.time()).Milliseconds())
-	require.True(t, cancelled.time().Before(gone))
+	// It has the last sixth of the session's time for that, in which a busy machine may give it no processor.
+	stood := slices.ContainsFunc(o.incidents, func(i checker.Incident) bool {
+		return i.Kind == checker.Paused && i.Instance == isolated.id && i.From.Before(gone) && i.Until.After(gone.Add(-ttl))
+	})
+	require.True(t, stood || cancelled.time().Before(gone))
 }
 
 // endOf returns when a node that a revision created vanished.

@@ -100,7 +100,7 @@ func TestSlowKeepAlivesKeepTheSession(t *testing.T) {
 		))
 	})
 	s := session(t, r)
-	by.Store(int64(s.TTL() * 2 / 5))
+	by.Store(int64(s.TTL() * 3 / 10))
 	select {
 	case <-s.Done():
 		require.Fail(t, "the session was lost", "%v", s.Err())
@@ -114,7 +114,7 @@ func TestSlowKeepAlivesKeepTheSession(t *testing.T) {
 func TestWaitingCommitsGoByTheirTurns(t *testing.T) {
 	t.Parallel()
 	h := newHeldCommits(t, true)
-	soon := time.Now().Add(3 * time.Second)
+	soon := time.Now().Add(6 * time.Second)
 	h.sendAll(registry.Turn{Until: soon})
 	of := func(rank registry.Rank, share string) registry.Turn { return registry.Turn{Rank: rank, Share: share} }
 	for i, c := range []struct {
@@ -254,7 +254,7 @@ func (h *heldCommits) commit(ctx context.Context, name string, turn registry.Tur
 func TestACommitThatMayHaveBeenDoneHasNoTurn(t *testing.T) {
 	t.Parallel()
 	h := newHeldCommits(t, true)
-	until := time.Now().Add(3 * time.Second)
+	until := time.Now().Add(6 * time.Second)
 	h.commit(t.Context(), "lost", registry.Turn{Until: until}, nil)
 	require.Equal(t, "lost", <-h.arrived)
 	time.Sleep(time.Until(until))

@@ -99,26 +99,40 @@ func TestWatchesLeaveASilentMember(t *testing.T) {
 	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
 	r := open(t, endpoints, func(c *etcd.Config) { c.Logger = slog.New(log) })
 	v := view(t, r, "/")
-	require.Eventually(t, func() bool { return r.WatchedMember() != "" }, time.Minute, time.Millisecond)
-	var with *wire
-	for _, m := range members {
-		if m.Address() == r.WatchedMember() {
-			with = m
+	// left cuts the member off that the watches are with, and tells whether they left it because of its silence.
+	left := func(try int) bool {
+		require.Eventually(t, func() bool { return r.WatchedMember() != "" }, time.Minute, time.Millisecond)
+		var with *wire
+		for _, m := range members {
+			if m.Address() == r.WatchedMember() {
+				with = m
+			}
+		}
+		require.NotNil(t, with)
+		with.Cut()
+		defer with.Heal()
+		last := ""
+		for i := range 30 { // some of which go to that member
+			last = fmt.Sprint(try, " ", i)
+			put(t, r, "/a", last)
+		}
+		waitValue(t, v, "/a", last)
+		select {
+		case line := <-log.records:
+			require.Equal(t, "watches were silent and are started again", line.Message)
+			short := false
+			line.Attrs(func(a slog.Attr) bool {
+				require.Equal(t, "silence", a.Key)
+				short = a.Value.Duration() < 5*time.Second
+				return true
+			})
+			return short
+		case <-time.After(5 * time.Second): // they left it as nothing had come to them
+			return false
 		}
 	}
-	require.NotNil(t, with)
-	with.Cut()
-	last := ""
-	for i := range 30 { // some of which go to that member
-		last = fmt.Sprint(i)
-		put(t, r, "/a", last)
+	// On a busy machine a write that is slow for another reason has more patience, and tells of the member's silence later.
+	for try := 1; !left(try); try++ {
+		require.Less(t, try, 5)
 	}
-	waitValue(t, v, "/a", last)
-	line := <-log.records
-	require.Equal(t, "watches were silent and are started again", line.Message)
-	line.Attrs(func(a slog.Attr) bool {
-		require.Equal(t, "silence", a.Key)
-		require.Less(t, a.Value.Duration(), 5*time.Second)
-		return true
-	})
 }

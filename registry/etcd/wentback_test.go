@@ -52,6 +52,7 @@ func TestAStoreThatWentBack(t *testing.T) {
 			var with atomic.Pointer[func(*pb.ResponseHeader)]
 			r := open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
 				c.Logger, c.DialOptions = slog.New(log), []grpc.DialOption{answers(&with)}
+				c.RequestTimeout = steadyTTL / 2
 			})
 			put(t, r, "/a", "1")
 			require.NoError(t, ask(t.Context(), r))

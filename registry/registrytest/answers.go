@@ -267,7 +267,7 @@ func lateCopiesComeToNothing(e *env) {
 // copy of it.
 func undeclaredIsDoneOnceHoweverLate(e *env) {
 	p, other := e.open(), e.open()
-	late := e.ttls(0.3)
+	late := e.ttls(0.6)
 	p.HoldBack(late)
 	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.Put("/a", "late")}})
 	require.ErrorIs(e, err, registry.ErrUnknownOutcome)
