@@ -51,6 +51,11 @@ func TestTheNewestOfAllJobs(t *testing.T) {
 	ns := operate.NewNamespace(nodes, 100, began, false)
 	for _, name := range ns.Names() {
 		executions = append(executions, ns.Executions(name)...)
+		var one []operate.ExecutionRow
+		for item := -1; item < 5; item++ {
+			one = append(one, ns.ExecutionsOf(name, item)...)
+		}
+		require.Equal(t, ns.Executions(name), one)
 		operations = append(operations, ns.Operations(name)...)
 	}
 	require.Len(t, executions, 12)

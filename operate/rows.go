@@ -177,14 +177,29 @@ func (n *Namespace) Executions(name string) []ExecutionRow {
 	}
 	var rows []ExecutionRow
 	for number := range l.st.Items() {
-		it := l.st.Item(number)
-		last := l.last(it)
-		if last != nil {
-			rows = append(rows, *last)
-		}
-		if e := l.previous(it); e != nil && last != nil && *e != *last {
-			rows = append(rows, *e)
-		}
+		rows = append(rows, l.executions(number)...)
+	}
+	return rows
+}
+
+// ExecutionsOf is [Namespace.Executions] for one item of a job, whatever the number of the others.
+func (n *Namespace) ExecutionsOf(name string, item int) []ExecutionRow {
+	l := n.find(name)
+	if l == nil || item < 0 || item >= l.st.Items() {
+		return nil
+	}
+	return l.executions(item)
+}
+
+func (l *look) executions(item int) (rows []ExecutionRow) {
+	it := l.st.Item(item)
+	last := l.last(it)
+	if last == nil {
+		return nil
+	}
+	rows = append(rows, *last)
+	if e := l.previous(it); e != nil && *e != *last {
+		rows = append(rows, *e)
 	}
 	return rows
 }

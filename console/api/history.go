@@ -115,10 +115,9 @@ const heardLate = time.Minute
 
 // runs tells which executions without an end run, as the registry shows, or have just ended, so that the history is about to hear
 // of it. A history has the start of one whose process was killed, and no end. While the registry does not answer, the history is
-// believed.
+// believed of what began after its last answer.
 func (c *call) runs(rows []history.Execution) map[int]bool {
 	var p *live.Picture
-	jobs := make(map[string]map[int]operate.ExecutionRow) // what items run now, or ran last
 	found := make(map[int]bool)
 	for i, e := range rows {
 		if !e.Running() || !history.TellsApart(e.Job) {
@@ -127,24 +126,13 @@ func (c *call) runs(rows []history.Execution) map[int]bool {
 		if p == nil {
 			p = c.picture() // later than the history was read: what began before is there
 		}
-		if !p.Connected {
-			found[i] = true
-			continue
-		}
-		if jobs[e.Job] == nil {
-			jobs[e.Job] = make(map[int]operate.ExecutionRow)
-			for _, now := range p.Namespace.Executions(e.Job) {
-				ended := now.Outcome == string(jobtree.Success) || now.Outcome == string(jobtree.Failure)
-				if now.Outcome != operate.OutcomeRunning && (!ended || p.AsOf.Sub(now.End) > heardLate) {
-					continue // what has ended for longer, the history does not hear of any more
-				}
-				if last, is := jobs[e.Job][now.Item]; !is || last.Begin.Before(now.Begin) {
-					jobs[e.Job][now.Item] = now
-				}
+		found[i] = !p.Connected && e.Start.After(p.AsOf) || slices.ContainsFunc(p.Namespace.ExecutionsOf(e.Job, e.Item), func(now operate.ExecutionRow) bool {
+			ended := now.Outcome == string(jobtree.Success) || now.Outcome == string(jobtree.Failure)
+			if now.Outcome != operate.OutcomeRunning && (!ended || p.AsOf.Sub(now.End) > heardLate) {
+				return false // what has ended for longer, the history does not hear of any more
 			}
-		}
-		now, runs := jobs[e.Job][e.Item]
-		found[i] = runs && (e.Token != 0 && now.Token == e.Token || now.Begin.UnixMilli() == e.Start.UnixMilli())
+			return e.Token != 0 && now.Token == e.Token || now.Begin.UnixMilli() == e.Start.UnixMilli()
+		})
 	}
 	return found
 }

@@ -255,8 +255,9 @@ func TestWhatRunsOfAHistory(t *testing.T) {
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
-	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
-	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 5})
+	server := memory.NewServer()
+	reg := server.Open("shop", memory.WithTTL(time.Hour))
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 6})
 	require.NoError(t, err)
 	tree := jobtree.For("orders")
 	at := time.Now().UTC().Truncate(time.Minute)
@@ -271,10 +272,15 @@ func TestWhatRunsOfAHistory(t *testing.T) {
 	require.NoError(t, err)
 	lost, err := running.DeclareLost(5, at.Add(time.Second), 0)
 	require.NoError(t, err)
+	once, err := running.End(jobtree.End{Token: 11, Time: time.Now(), Outcome: jobtree.Success})
+	require.NoError(t, err)
+	more, err := once.Begin(jobtree.Begin{Instance: first, Session: 7, Source: job.Scheduled, Fire: at.Add(time.Minute), Round: "s", Time: time.Now()})
+	require.NoError(t, err)
 	token, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
 		registry.Put(tree.Config(), text), registry.Put(tree.ItemRecord(0), jobtree.EncodeRecord(running)), registry.Put(tree.ItemRecord(1), jobtree.EncodeRecord(running)),
 		registry.Put(tree.ItemRecord(2), jobtree.EncodeRecord(lost)),
 		registry.Put(tree.ItemRecord(3), over(8, time.Now())), registry.Put(tree.ItemRecord(4), over(9, at.Add(-time.Hour))),
+		registry.Put(tree.ItemRecord(5), jobtree.EncodeRecord(more)),
 	}})
 	require.NoError(t, err)
 	row := func(id, name string, item int, token int64, start time.Time) history.Execution {
@@ -289,16 +295,28 @@ func TestWhatRunsOfAHistory(t *testing.T) {
 		row("killed, and begun again since", "orders", 1, 5, at.Add(-time.Hour)),
 		row("killed, and known to be lost", "orders", 2, 5, at),
 		row("runs, or has just ended", "orders", 3, 8, at),
+		row("runs, or has just ended while the next one runs", "orders", 5, 11, at),
 		row("ended long ago, and the history did not hear", "orders", 4, 9, at.Add(-time.Hour)),
 		row("of a name that is cut off", strings.Repeat("a", history.MaxJobName), 0, 6, at),
 		row("of a job that is gone", "former", 0, 6, at),
 	}))
 	w := serve(t, reg, store)
-	var page wire.ExecutionPage
-	w.ask(t, vera, "GET", "/executions", nil).into(t, &page)
-	require.Len(t, page.Executions, 9)
-	for _, e := range page.Executions {
-		require.Equal(t, strings.HasPrefix(e.ID, "runs"), e.Running, e.ID)
-		require.Equal(t, !e.Running && e.ID != "ended", e.EndUnknown, e.ID)
+	look := func(rows int) {
+		t.Helper()
+		var page wire.ExecutionPage
+		w.ask(t, vera, "GET", "/executions", nil).into(t, &page)
+		require.Len(t, page.Executions, rows)
+		for _, e := range page.Executions {
+			require.Equal(t, strings.HasPrefix(e.ID, "runs"), e.Running, e.ID)
+			require.Equal(t, !e.Running && e.ID != "ended", e.EndUnknown, e.ID)
+		}
 	}
+	look(10)
+
+	// While the registry does not answer, the history is believed of what the registry had no time to show.
+	server.Stop()
+	t.Cleanup(server.Start) // so that the server can end
+	require.Eventually(t, func() bool { return !w.api.namespaces["shop"].Hub.Picture().Connected }, time.Minute, 10*time.Millisecond)
+	require.NoError(t, store.Write(t.Context(), []history.Event{row("runs, as the history says", "orders", 2, 77, time.Now().Add(time.Second))}))
+	look(11)
 }
