@@ -2,6 +2,8 @@ package browser
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -35,6 +37,67 @@ func TestTenThousandJobs(t *testing.T) {
 	tab.click("#head button", "Items")
 	tab.sees("#rows tr:first-child .items", "16")
 	require.Equal(t, "descending", value[string](tab, `document.querySelector("#head th.items").ariaSort`))
+}
+
+// A list shows the newest that it has heard of each job, in whichever order answers and frames come, and each row once, also when
+// rows have moved from one page to the next between two answers. Who clears a choice of all jobs has chosen none.
+func TestAListThatChanges(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 300, "")
+	frames, release, choose := make(chan string, 3), make(chan bool), make(chan bool)
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		query := r.URL.Query()
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/events"):
+			_, _ = io.ReadAll(r.Body) // to its end, as else nobody would see the page go
+			w.Header().Set("Content-Type", "text/event-stream")
+			for {
+				select {
+				case frame := <-frames:
+					_, _ = fmt.Fprintf(w, "event: jobs\ndata: %s\n\n", frame)
+					w.(http.Flusher).Flush()
+				case <-r.Context().Done():
+					return true
+				}
+			}
+		case query.Get("limit") == "500":
+			held(r, choose)
+		case query.Get("offset") == "0":
+			held(r, release)
+		case query.Get("offset") == "100": // it is read later than the first page, and five jobs have come before the others meanwhile
+			query.Set("offset", "95")
+			r.URL.RawQuery = query.Encode()
+		}
+		return false
+	})
+	tab := look(t)
+	const row, at = `[data-job="batch-00005"] .status`, `"as_of":"2026-03-01T10:00:00Z"`
+	frames <- `{"revision":2,` + at + `,"rows":[{"job":"batch-00005","status":"PAUSED","items":1,"instances":1,"recorded":true,"revision":2}]}`
+	tab.open(s.shop("jobs"))
+	tab.sees("#live", "live")
+	close(release)
+	tab.sees(row, "Paused")
+	frames <- `{"revision":3,` + at + `,"rows":[],"gone":["batch-00005"]}`
+	tab.sees("tr.gone", "batch-00005")
+	frames <- `{"revision":4,` + at + `,"rows":[{"job":"batch-00005","status":"OK","items":1,"instances":1,"recorded":true,"revision":4}]}`
+	tab.sees(row, "OK")
+	tab.lacks("tr.gone")
+
+	tab.click("#all", "")
+	tab.click(`input[aria-label="Select batch-00005"]`, "")
+	tab.sees("#bulk", "1 selected")
+	tab.click("#bulk button", "Clear")
+	close(choose)
+	tab.until(`performance.getEntriesByType("resource").some(e => e.name.includes("limit=500") && e.responseEnd > 0)`)
+	tab.settled()
+	tab.lacks("#bulk")
+
+	const rows, jobs = `document.querySelectorAll("#rows tr[data-job]").length`, `new Set([...document.querySelectorAll("#rows tr[data-job]")].map(e => e.dataset.job)).size`
+	value[bool](tab, `(document.querySelector("#list").scrollTop = 95 * document.querySelector("#rows tr[data-job]").offsetHeight, true)`)
+	tab.until(rows + " === 5 + " + jobs)
+	tab.types("#match", "orders")
+	tab.sees("#total", "2 jobs found")
+	require.Equal(t, 2, value[int](tab, rows))
 }
 
 // Several jobs are disabled at once. Before, the dialog tells which of them would stay as they are, and nothing is done.

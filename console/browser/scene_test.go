@@ -45,6 +45,8 @@ type scene struct {
 	forgot   bool   // the job does not know its backfill any more
 	loses    bool   // the answer to the next request for a backfill is lost
 	filled   string // the fire up to which the backfill has come
+
+	hook func(http.ResponseWriter, *http.Request) bool // answers a request in place of the scene, or tells that it does not
 }
 
 const (
@@ -63,8 +65,17 @@ func newScene(tb testing.TB, n int, prefix string) *scene {
 		return web.Who{Name: "anna", How: "session", Namespaces: []string{"shop", "warehouse"}}
 	}})
 	require.NoError(tb, err)
+	api := http.NewServeMux()
+	s.routes(api)
 	mux := http.NewServeMux()
-	s.routes(mux)
+	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
+		s.mu.Lock()
+		hook := s.hook
+		s.mu.Unlock()
+		if hook == nil || !hook(w, r) {
+			api.ServeHTTP(w, r)
+		}
+	})
 	mux.HandleFunc("GET /login", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		pages.WriteLogin(w, web.Login{Password: true, OIDC: true, Failed: r.URL.Query().Has("failed"), Name: r.URL.Query().Get("failed")})
@@ -74,6 +85,21 @@ func newScene(tb testing.TB, n int, prefix string) *scene {
 	s.url = server.URL + prefix
 	tb.Cleanup(func() { s.cut(); server.CloseClientConnections(); server.Close() })
 	return s
+}
+
+// hooked has requests answered by a function, or again as ever.
+func (s *scene) hooked(hook func(http.ResponseWriter, *http.Request) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.hook = hook
+}
+
+// held waits until a request may be answered.
+func held(r *http.Request, until <-chan bool) {
+	select {
+	case <-until:
+	case <-r.Context().Done():
+	}
 }
 
 // shop is the address of a page of the namespace.

@@ -46,7 +46,11 @@ export function patch(parent: Element, ...kids: Child[]): void {
 
 function reconcile(parent: Node, before: Node_[], now: Node_[], svg: boolean): void {
   const known = new Map<string, Node_>();
-  before.forEach((node, i) => known.set(name(node, i), node));
+  before.forEach((node, i) => {
+    const id = name(node, i);
+    (known.get(id)?.dom as ChildNode | undefined)?.remove(); // of two with one key the second one stays
+    known.set(id, node);
+  });
   let next: Node | null = parent.firstChild;
   now.forEach((node, i) => {
     const id = name(node, i);

@@ -149,6 +149,8 @@ export interface JobFrame {
 }
 export interface JobsFrame {
   full?: boolean;
+  revision: number;
+  as_of: string;
   rows: JobRow[];
   gone?: string[];
 }

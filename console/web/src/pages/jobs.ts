@@ -18,6 +18,18 @@ const PAGE = 100;
 const AGAIN = 15_000;
 const TYPING = 200;
 
+/** Moment is the state of which something is told. */
+interface Moment {
+  revision: number;
+  as_of: string;
+}
+/** Heard is what was told of a job; one without a row is gone. */
+interface Heard extends Moment {
+  row?: JobRow;
+}
+
+const later = (a: Moment | undefined, b: Moment): boolean => !!a && (a.revision - b.revision || Date.parse(a.as_of) - Date.parse(b.as_of)) > 0;
+
 export function jobs(): void {
   const params = new URLSearchParams(location.search);
   let match = params.get("match") ?? "";
@@ -25,11 +37,11 @@ export function jobs(): void {
   let sort = params.get("sort") ?? "name";
   let total = -1;
   let turn = 0;
+  let chosen = 0; // how often all jobs, or none, were selected
   let trouble = "";
   const pages = new Map<number, JobRow[]>();
   const asked = new Set<number>();
-  const fresh = new Map<string, JobRow>();
-  const gone = new Set<string>();
+  const heard = new Map<string, Heard>(); // what the stream has told since the list was read
   const selected = new Set<string>();
   const operates = mayOperateSome();
 
@@ -47,11 +59,11 @@ export function jobs(): void {
     asked.add(n);
     const mine = turn;
     try {
-      const got = await get<{ jobs: JobRow[]; total: number }>(["jobs"], { ...query(), offset: n * PAGE, limit: PAGE });
+      const got = await get<{ jobs: JobRow[]; total: number } & Moment>(["jobs"], { ...query(), offset: n * PAGE, limit: PAGE });
       if (mine !== turn) return;
       trouble = "";
       pages.set(n, got.jobs);
-      got.jobs.forEach((r) => fresh.delete(r.job));
+      for (const { job } of got.jobs) if (!later(heard.get(job), got)) heard.delete(job);
       total = got.total;
     } catch (error) {
       if (mine !== turn) return;
@@ -65,8 +77,7 @@ export function jobs(): void {
     turn++;
     pages.clear();
     asked.clear();
-    fresh.clear();
-    gone.clear();
+    heard.clear();
     const url = new URL(location.href);
     for (const [name, value] of Object.entries({ match, status, sort: sort === "name" ? "" : sort })) {
       if (value) url.searchParams.set(name, value);
@@ -84,7 +95,7 @@ export function jobs(): void {
 
   const at = (i: number): JobRow | undefined => {
     const row = pages.get(Math.floor(i / PAGE))?.[i % PAGE];
-    return row && (fresh.get(row.job) ?? row);
+    return row && (heard.get(row.job)?.row ?? row);
   };
   const select = (name: string, on: boolean): void => {
     if (on) selected.add(name);
@@ -92,14 +103,14 @@ export function jobs(): void {
     draw();
   };
   const selectAll = async (on: boolean): Promise<void> => {
+    const [mine, choice] = [turn, ++chosen];
     selected.clear();
     draw();
     if (!on) return;
-    const mine = turn;
     try {
       for (let offset = 0; offset < total; offset += 500) {
         const got = await get<{ jobs: JobRow[] }>(["jobs"], { ...query(), offset, limit: 500 });
-        if (mine !== turn) return;
+        if (mine !== turn || choice !== chosen) return;
         got.jobs.forEach((r) => selected.add(r.job));
       }
     } catch (error) {
@@ -132,7 +143,7 @@ export function jobs(): void {
       const row = at(i);
       if (row) names.push(row.job);
       else void load(Math.floor(i / PAGE));
-      rows.push(row ? line(row, i, gone.has(row.job)) : h("tr", { key: `?${i}`, role: "row", class: "row", "aria-rowindex": i + 2 }, h("td", { role: "cell", class: "waiting" }, "…")));
+      rows.push(row ? line(row, i, heard.has(row.job) && !heard.get(row.job)?.row) : h("tr", { key: `?${i}`, role: "row", class: "row", "aria-rowindex": i + 2 }, h("td", { role: "cell", class: "waiting" }, "…")));
     }
     look(names.slice(0, 200));
     const high = virtual.row;
@@ -222,8 +233,9 @@ export function jobs(): void {
 
   follow(["jobs"], (_, frame) => {
     const f = frame as JobsFrame;
-    (f.rows ?? []).forEach((r) => fresh.set(r.job, r));
-    (f.gone ?? []).forEach((name) => gone.add(name));
+    const of = { revision: f.revision, as_of: f.as_of };
+    (f.rows ?? []).forEach((row) => heard.set(row.job, { row, ...of }));
+    (f.gone ?? []).forEach((name) => heard.set(name, of));
     draw();
   });
   void load(0);
