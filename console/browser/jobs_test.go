@@ -1,10 +1,14 @@
 package browser
 
 import (
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -199,14 +203,157 @@ func (t *tab) backfills(s *scene) {
 	t.tb.Helper()
 	t.open(s.shop("jobs/orders-settle"))
 	t.sees("#items", "Running")
-	value[bool](t, `([...document.querySelectorAll("button")].find(b => b.textContent === "Run past fires…").click(), true)`) // in a menu
+	t.choosesFires("2026-03-01T11:00")
+	t.sees("dialog .plan", "3 fires run, one after another")
+	t.click("dialog footer button", "Run them")
+}
+
+// choosesFires opens the dialog of a backfill, if it is not open, and chooses the end of its range.
+func (t *tab) choosesFires(end string) {
+	t.tb.Helper()
+	value[bool](t, `(document.querySelector("dialog[open]") ?? [...document.querySelectorAll("button")].find(b => b.textContent === "Run past fires…").click(), true)`) // in a menu
 	t.until(`document.querySelectorAll("dialog input[type=datetime-local]").length === 2`)
 	value[bool](t, `(document.querySelectorAll("dialog input[type=datetime-local]").forEach((e, i) => {
-		e.value = "2026-03-01T1" + i + ":00";
+		e.value = ["2026-03-01T10:00", ` + quote(end) + `][i];
 		e.dispatchEvent(new Event("change"));
 	}), true)`)
-	t.sees("dialog fieldset", "3 fires")
-	t.click("dialog footer button", "Run them")
+}
+
+// No backfill runs fires of a range that was chosen before: not while the fires of another one are looked up, not when those are too
+// many, and not when an answer comes late. An answer that is none, or of which a part is lost, is no success.
+func TestWhatIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	late := make(chan bool)
+	var torn, foreign atomic.Bool
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		switch to := r.URL.Query().Get("to"); {
+		case strings.HasPrefix(to, "2026-04"):
+			held(r, late)
+		case strings.HasPrefix(to, "2026-09"):
+			answer(w, 422, object{"title": "not allowed", "status": 422, "detail": "there are more than 1000 fires", "cause": "invalid"})
+			return true
+		case strings.HasSuffix(r.URL.Path, "/disable") && foreign.Load():
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = fmt.Fprint(w, "<html>Log in at the proxy")
+			return true
+		case strings.HasSuffix(r.URL.Path, "/disable") && torn.Load():
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Content-Length", "1000")
+			_, _ = fmt.Fprint(w, `{"plan":{"verb"`)
+			w.(http.Flusher).Flush()
+			panic(http.ErrAbortHandler)
+		}
+		return false
+	})
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.sees("#items", "Running")
+	idle := `document.querySelector("dialog footer button[type=submit]").ariaDisabled === "true" && !document.querySelector("dialog [aria-busy]")`
+	tab.choosesFires("2026-03-01T11:00")
+	tab.sees("dialog .plan", "3 fires run")
+	tab.choosesFires("2026-04-01T11:00")
+	tab.sees("dialog .plan", "Nothing runs")
+	tab.until(idle)
+	tab.choosesFires("2026-09-01T11:00")
+	tab.sees("dialog fieldset", "more than 1000 fires")
+	close(late)
+	tab.until(`performance.getEntriesByType("resource").some(e => e.name.includes("to=2026-04") && e.responseEnd > 0)`)
+	tab.settled()
+	tab.sees("dialog fieldset", "more than 1000 fires")
+	tab.until(idle)
+	tab.click("dialog button", "Cancel")
+
+	torn.Store(true)
+	tab.click("#deeds button", "Disable")
+	tab.sees("dialog .refusal", "the answer was cut off")
+	tab.until(idle)
+	foreign.Store(true)
+	tab.click("dialog button", "Look again")
+	tab.sees("dialog .refusal", "no answer of the console")
+	tab.until(idle)
+	foreign.Store(false)
+	torn.Store(false)
+	tab.click("dialog button", "Look again")
+	tab.sees("dialog .plan", "item 2")
+	torn.Store(true)
+	tab.click("dialog footer button", "Disable")
+	tab.sees("dialog .refusal", "what was asked for may have been done")
+	require.Empty(t, value[string](tab, `document.querySelector("#notes").textContent`))
+}
+
+// Items are typed one character after another while dry runs are asked for. A refusal disturbs nobody who types, and who consents to
+// one consents to no other. Who follows a trigger asks again after an outage, and hears of it if there is no answer.
+func TestATriggerThatIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	refuse := make(chan bool)
+	var mu sync.Mutex
+	var asked []string
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		var body struct {
+			Items []int
+			Force bool
+		}
+		if !strings.HasSuffix(r.URL.Path, "/trigger") || json.NewDecoder(r.Body).Decode(&body) != nil || len(body.Items) != 3 {
+			return false
+		}
+		line := fmt.Sprint(body.Items, map[bool]string{true: " force"}[body.Force])
+		if r.URL.Query().Has("again") {
+			line += " again"
+		}
+		if r.URL.Query().Has("dry-run") {
+			line = "dry " + line
+		}
+		mu.Lock()
+		before := slices.Contains(asked, line)
+		asked = append(asked, line)
+		mu.Unlock()
+		refused := func(status int, detail string) bool {
+			answer(w, status, object{"title": "no", "status": status, "detail": detail, "cause": "busy", "forcible": strings.Contains(detail, "goes on")})
+			return true
+		}
+		switch {
+		case line == "dry [3 4 5]":
+			held(r, refuse)
+			return refused(409, "a trigger goes on")
+		case line == "[3 4 5] force" && !before:
+			return refused(412, "it has changed since it was shown")
+		case line == "[3 4 5] again" && !before:
+			return refused(503, "the registry does not answer")
+		case line == "[3 4 5] again":
+			return refused(409, "the job does not know the id")
+		}
+		return false
+	})
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle"))
+	tab.click("#deeds button", "Trigger")
+	tab.sees("dialog .plan", "item 2")
+	tab.types("dialog fieldset input", "3-5")
+	require.Equal(t, "3-5", value[string](tab, `document.querySelector("dialog fieldset input").value`))
+	tab.types(`dialog input[name="reason"]`, "a customer asked")
+	close(refuse)
+	tab.sees("dialog .refusal", "a trigger goes on")
+	require.Equal(t, "a customer asked", value[string](tab, "document.activeElement.value"))
+
+	const consent = "dialog .plan ~ .check input"
+	for _, said := range []string{"it has changed", ""} {
+		tab.click(consent, "")
+		tab.sees("dialog .plan", "item 2")
+		tab.click("dialog footer button", "Trigger")
+		if said != "" {
+			tab.sees("dialog .refusal", said)
+			tab.click("dialog button", "Look again")
+			tab.sees("dialog .refusal", "a trigger goes on")
+		}
+	}
+	tab.sees("#notes .bad", "is not known: the job does not know the id")
+	mu.Lock()
+	defer mu.Unlock()
+	require.Equal(t, []string{
+		"dry [3 4 5]", "dry [3 4 5] force", "[3 4 5] force", "dry [3 4 5]", "dry [3 4 5] force", "[3 4 5] force", "[3 4 5] again", "[3 4 5] again",
+	}, asked)
 }
 
 // A job remembers some operations only. What a backfill has begun and the job has forgotten since does not run a second time

@@ -52,7 +52,13 @@ export async function ask<T>(method: string, url: string, body?: unknown, header
     throw new Problem(401, { detail: "the session has ended" });
   }
   const json = /json/.test(response.headers.get("Content-Type") ?? "");
-  const parsed: unknown = json ? await response.json().catch(() => ({})) : await response.text();
+  let parsed: unknown = {};
+  try {
+    parsed = json ? await response.json() : await response.text();
+  } catch {
+    if (response.ok) throw new Problem(0, { detail: `the answer was cut off${method === "GET" ? "" : ": what was asked for may have been done"}` });
+  }
+  if (response.ok && !json) throw new Problem(0, { detail: "this is no answer of the console: a proxy before it may want a login" });
   if (!response.ok) throw new Problem(response.status, (json ? parsed : { detail: String(parsed).slice(0, 300) }) as ProblemBody);
   return { body: parsed as T, headers: response.headers, status: response.status };
 }

@@ -15,15 +15,21 @@ export interface Backfill {
 
 /** TIMES is how often it is asked again, for up to 3 s each. */
 const TIMES = 100;
+/** ERRORS is how many requests in a row may fail, RETRY how long it waits after one, in ms. */
+const ERRORS = 20;
+const RETRY = 3_000;
+
+const passing = (error: unknown): boolean => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
 
 export async function acknowledge(url: string, body: Record<string, unknown>, id: string, heard: (text: string, done: boolean) => void): Promise<void> {
   const address = new URL(url);
   address.searchParams.set("wait", "3s");
   address.searchParams.set("again", "true"); // never once more, even if the job has forgotten the id
-  for (let i = 0; i < TIMES; i++) {
+  for (let i = 0, errors = 0; i < TIMES; i++) {
     try {
       const answer = (await ask<Outcome>("POST", address.href, body, { "Idempotency-Key": id })).body;
       const p = answer.progress;
+      errors = 0;
       if (!p) return;
       const of = p.of > 0 ? `${p.ready} of ${p.of} items` : "";
       heard([of, p.text].filter(Boolean).join(": "), p.done);
@@ -33,17 +39,18 @@ export async function acknowledge(url: string, body: Record<string, unknown>, id
         return;
       }
     } catch (error) {
-      heard(error instanceof Problem ? error.message : why(error), true);
+      if (passing(error) && ++errors < ERRORS) {
+        await new Promise((wake) => setTimeout(wake, RETRY));
+        continue;
+      }
+      heard("", true);
+      note(`How the trigger goes on is not known: ${why(error)}. The items below show how far it is.`, true);
       return;
     }
   }
   heard("", true);
   note("The trigger goes on, and this page waits for its answer no longer: the items below show how far it is.");
 }
-
-/** ERRORS is how many requests in a row may fail, RETRY how long it waits after one, in ms. */
-const ERRORS = 20;
-const RETRY = 3_000;
 
 /** drive has the rest of a backfill run: the server runs its fires only while somebody asks for them. heard is told how
  * far it is, at the end nothing, or why it stopped, with buttons that go on. The job remembers some operations only, so
@@ -82,9 +89,8 @@ export async function drive(url: string, body: Record<string, unknown>, key: str
         unsure = false;
       } catch (error) {
         if (error instanceof Problem && error.body.cause === "overtaken") return unknown();
-        const passing = error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
-        unsure ||= passing;
-        if (!passing || ++errors >= ERRORS) return halt(why(error));
+        unsure ||= passing(error);
+        if (!passing(error) || ++errors >= ERRORS) return halt(why(error));
         await new Promise((wake) => setTimeout(wake, RETRY));
       }
     }

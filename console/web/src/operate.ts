@@ -29,7 +29,7 @@ export interface Deed {
 /** compared is what of a plan the server compares: of ten thousand jobs the rest would be too much. */
 const compared = (p?: Plan): Partial<Plan> | undefined => p && { ...p, next: undefined, notes: undefined };
 
-type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[] };
+type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[]; left?: string[] }; // left: the fires of a backfill
 
 /** PAUSE is how long somebody must have stopped typing before the dry run is asked for again. */
 const PAUSE = 300;
@@ -102,6 +102,7 @@ export function operate(deed: Deed): void {
       deed.done?.(response.body, sent, key);
     } catch (error) {
       doing = false;
+      consent = false; // it was to another refusal
       if (error instanceof Problem && deed.refused?.(error)) return dialog.close();
       problem = error instanceof Problem ? error.body : {};
       problem.detail ??= why(error);
@@ -109,7 +110,7 @@ export function operate(deed: Deed): void {
       draw();
     }
   };
-  const ready = (): boolean => !!answer && !doing && (!deed.typed || typed === deed.typed) && !(answer.jobs && !answer.jobs.some((j) => j.outcome));
+  const ready = (): boolean => !!answer && !doing && answer.left?.length !== 0 && (!deed.typed || typed === deed.typed) && !(answer.jobs && !answer.jobs.some((j) => j.outcome));
 
   const draw = (): void => {
     const fails = problem;
@@ -124,11 +125,11 @@ export function operate(deed: Deed): void {
         h("section", { class: "plan", "aria-live": "polite", "aria-busy": answer || fails ? null : "true", tabindex: "0", "aria-label": "What will happen" },
           h("h3", null, "What will happen"),
           answer ? planned(answer, deed.zone) : fails ? refusal(fails) : h("p", { class: "waiting" }, "Asking for a dry run…")),
-        fails?.forcible && h("label", { class: "check" }, h("input", { type: "checkbox", checked: consent, onchange: (e: Event) => { consent = (e.target as HTMLInputElement).checked; void look(); } }), "I have read this, and want it all the same"),
-        fails && !fails.forcible && h("button", { type: "button", onclick: () => void look() }, "Look again"),
-        deed.typed && h("label", { class: "field" }, h("span", null, "To confirm, type ", h("code", null, deed.typed)), h("input", { autocomplete: "off", spellcheck: "false", value: typed, oninput: (e: Event) => { typed = (e.target as HTMLInputElement).value; draw(); } })),
-        h("label", { class: "field" }, h("span", null, "Reason ", h("small", null, "goes into the audit log")), h("input", { name: "reason", maxlength: "1000", autocomplete: "off", value: reason, oninput: (e: Event) => { reason = (e.target as HTMLInputElement).value; } })),
-        h("footer", null,
+        fails?.forcible && h("label", { key: "force", class: "check" }, h("input", { type: "checkbox", checked: consent, onchange: (e: Event) => { consent = (e.target as HTMLInputElement).checked; void look(); } }), "I have read this, and want it all the same"),
+        fails && !fails.forcible && h("button", { key: "again", type: "button", onclick: () => void look() }, "Look again"),
+        deed.typed && h("label", { key: "typed", class: "field" }, h("span", null, "To confirm, type ", h("code", null, deed.typed)), h("input", { autocomplete: "off", spellcheck: "false", value: typed, oninput: (e: Event) => { typed = (e.target as HTMLInputElement).value; draw(); } })),
+        h("label", { key: "reason", class: "field" }, h("span", null, "Reason ", h("small", null, "goes into the audit log")), h("input", { name: "reason", maxlength: "1000", autocomplete: "off", value: reason, oninput: (e: Event) => { reason = (e.target as HTMLInputElement).value; } })),
+        h("footer", { key: "footer" },
           h("button", { type: "button", class: "cancel", onclick: () => dialog.close() }, "Cancel"),
           h("button", { type: "submit", class: deed.danger ? "danger filled" : "primary", "aria-disabled": ready() ? null : "true" }, doing ? "Doing it…" : deed.button)),
       ),
@@ -162,6 +163,7 @@ function refusal(p: ProblemBody): Child {
 const SHOWN = 12;
 
 function planned(answer: Answer, zone = ""): Child {
+  if (answer.left) return answer.left.length === 0 ? h("p", null, "Nothing runs.") : list(`${many(answer.left.length, "fire runs", "fires run")}, one after another`, answer.left.map((t) => inZone(t, zone)), "");
   if (!answer.jobs) return answer.plan ? [plan(answer.plan, zone), answer.words && h("p", null, `It fires ${phrase(answer.words)}.`)] : null;
   const will = answer.jobs.filter((j) => j.outcome);
   const not = answer.jobs.filter((j) => j.problem);

@@ -182,7 +182,7 @@ export function job(): void {
       title: `Trigger ${name}`, button: "Trigger", url: url("trigger"), body, zone: r.time_zone,
       does: "The items run once, now, whatever the cron says. One that runs already runs once more right after.",
       fields: (again) => h("fieldset", null,
-        h("label", { class: "field" }, h("span", null, "Items ", h("small", null, `empty is all; such as 0, 3-5`)), h("input", { autocomplete: "off", inputmode: "numeric", value: String((body.text as string) ?? ""), oninput: (e: Event) => {
+        h("label", { class: "field" }, h("span", null, "Items ", h("small", null, `empty is all; such as 0, 3-5`)), h("input", { autocomplete: "off", inputmode: "numeric", oninput: (e: Event) => {
           const chosen = numbers((e.target as HTMLInputElement).value);
           (e.target as HTMLInputElement).setCustomValidity(chosen ? "" : "Write numbers of items, such as 0, 3-5.");
           if (chosen && chosen.length > 0) body.items = chosen;
@@ -218,13 +218,20 @@ export function job(): void {
     let begin = "";
     let end = "";
     let found = "Choose from when to when.";
+    let asks = 0;
     const find_ = async (again: () => void): Promise<void> => {
+      const mine = ++asks;
+      body.fires = [];
+      if (begin && end) found = "Looking for the fires…";
+      again();
       if (!begin || !end) return;
       try {
         const fires = (await get<{ fires: string[] }>(["jobs", name, "fires"], { from: new Date(begin).toISOString(), to: new Date(end).toISOString() })).fires;
+        if (mine !== asks) return;
         body.fires = fires;
         found = fires.length === 0 ? "No fire lies between them." : `${many(fires.length, "fire")}, ${moment(fires[0])} to ${moment(fires[fires.length - 1])}.`;
       } catch (error) {
+        if (mine !== asks) return;
         found = why(error);
       }
       again();
