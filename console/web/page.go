@@ -78,6 +78,7 @@ type view struct {
 	Namespace  string
 	Namespaces []string
 	Job        string
+	JobLink    string // its page, relative to the base
 	Nav        []navItem
 	Who        Who
 
@@ -112,6 +113,7 @@ func (p *Pages) servePage(of page) http.HandlerFunc {
 		v.Here = p.prefix + r.URL.EscapedPath()
 		v.Script = p.assets.byName["app.js"].address
 		if v.Job != "" {
+			v.JobLink = v.Link + "jobs/" + url.PathEscape(v.Job) // which a template does of a query only
 			v.Title = v.Job
 			if of.Name == "settings" {
 				v.Title = "Settings of " + v.Job

@@ -76,6 +76,14 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// The settings of a job lead to its page, whatever its name.
+func TestTheWayBackToAJob(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"a%3Fb", "a%23b", "%2541", "a%20b", "orders"} {
+		require.Contains(t, bodyOf(t, get(t, newPages(t, ""), "/ns/shop/jobs/"+name+"/settings")), `<a href="ns/shop/jobs/`+name+`">`)
+	}
+}
+
 func TestUnknownPages(t *testing.T) {
 	t.Parallel()
 	pages := newPages(t, "")
