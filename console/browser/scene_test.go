@@ -46,6 +46,7 @@ type scene struct {
 	loses    bool   // the answer to the next request for a backfill is lost
 	filled   string // the fire up to which the backfill has come
 
+	late chan bool // a cron expression with this word has its answer when two have come
 	hook func(http.ResponseWriter, *http.Request) bool // answers a request in place of the scene, or tells that it does not
 }
 
@@ -58,7 +59,7 @@ const (
 // newScene starts a server with n jobs.
 func newScene(tb testing.TB, n int, prefix string) *scene {
 	tb.Helper()
-	s := &scene{prefix: prefix, jobs: madeUpJobs(n), revision: 48190, streams: make(map[chan struct{}]bool), role: "admin"}
+	s := &scene{prefix: prefix, jobs: madeUpJobs(n), revision: 48190, streams: make(map[chan struct{}]bool), role: "admin", late: make(chan bool)}
 	s.config = `{"jobName":"orders-settle","jobClass":"OrdersSettle","jobType":"SIMPLE","cron":"0 0/5 * * * ?","shardingTotalCount":20,` +
 		`"shardingItemParameters":"","jobParameter":"","failover":true,"misfire":true,"description":"Settles the orders of the day","timeZone":"Europe/Berlin"}`
 	pages, err := web.New(web.Config{Prefix: prefix, Who: func(*http.Request) web.Who {
@@ -326,6 +327,10 @@ func (s *scene) detail(w http.ResponseWriter, r *http.Request) {
 
 func (s *scene) cron(w http.ResponseWriter, r *http.Request) {
 	expression := r.URL.Query().Get("expression")
+	if strings.Contains(expression, "late") {
+		held(r, s.late) // the test knows that it is asked
+		held(r, s.late)
+	}
 	if strings.Contains(expression, "bad") {
 		answer(w, 422, object{"title": "not allowed", "status": 422, "detail": `the field "bad" of the seconds must be 0 to 59`, "cause": "invalid", "position": 4})
 		return

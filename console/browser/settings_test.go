@@ -18,7 +18,13 @@ func TestEdit(t *testing.T) {
 
 	tab.types(`input[name="cron"]`, "0 bad * * * ?")
 	tab.sees("#cron-words", "at character 5")
+	tab.types(`input[name="cron"]`, "0 late bad * * * ?")
+	s.late <- true
 	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+	tab.lacks("#cron-words .bad")
+	s.late <- true
+	tab.until(`performance.getEntriesByType("resource").some(e => e.name.includes("late") && e.responseEnd > 0)`)
+	tab.settled()
 	tab.lacks("#cron-words .bad")
 	tab.sees(".difference del", "0 0/5 * * * ?")
 	tab.sees(".difference ins", "0 0/2 * * * ?")

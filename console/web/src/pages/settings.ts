@@ -81,15 +81,20 @@ export async function settings(): Promise<void> {
     clearTimeout(timer);
     timer = setTimeout(() => void describe(), TYPING);
   };
+  let turn = 0;
   const describe = async (): Promise<void> => {
+    const mine = ++turn;
     const url = new URL("api/v1/cron", document.baseURI);
     url.searchParams.set("expression", String(values.cron ?? ""));
     if (values.timeZone) url.searchParams.set("zone", String(values.timeZone));
     if (values.daylightSaving) url.searchParams.set("daylight-saving", String(values.daylightSaving));
     try {
-      cron = (await ask<Cron>("GET", url.href)).body;
+      const answer = (await ask<Cron>("GET", url.href)).body;
+      if (mine !== turn) return;
+      cron = answer;
       cronFault = "";
     } catch (error) {
+      if (mine !== turn) return;
       const position = (error as Problem).body?.position;
       cronFault = why(error) + (position !== undefined ? ` (at character ${position + 1})` : "");
     }
