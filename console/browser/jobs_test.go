@@ -127,6 +127,25 @@ func TestBulkDisable(t *testing.T) {
 	tab.lacks("dialog")
 	tab.sees(`[data-job="orders-settle"] .status`, "Disabled")
 	require.Len(t, s.done(), 1)
+	tab.lacks("#bulk")
+
+	// Those that the server did not come to stay selected.
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/bulk") || r.URL.Query().Has("dry-run") {
+			return false
+		}
+		answer(w, 202, object{"jobs": []object{{"job": "orders-mail", "outcome": object{"plan": object{}}}, {"job": "orders-settle", "problem": object{"title": "unavailable", "status": 503, "detail": "there was no time for it"}}}})
+		return true
+	})
+	for _, name := range []string{"orders-mail", "orders-settle"} {
+		tab.click(fmt.Sprintf(`input[aria-label="Select %s"]`, name), "")
+	}
+	tab.click("#bulk button", "Enable")
+	tab.sees("dialog .plan", "2 jobs")
+	tab.click("dialog footer button", "Enable 2 jobs")
+	tab.sees("#notes .bad", "1 job was refused or not reached. orders-settle: there was no time for it")
+	tab.sees("#bulk", "1 selected")
+	require.True(t, value[bool](tab, `document.querySelector('input[aria-label="Select orders-settle"]').checked`))
 }
 
 // A dialog that is cancelled has done nothing, by mouse or by key.

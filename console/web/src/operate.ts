@@ -150,7 +150,7 @@ function tell(deed: Deed, answer: Answer): void {
   const failed = answer.jobs?.filter((j) => j.problem) ?? [];
   const open = answer.unconfirmed ?? answer.jobs?.find((j) => j.outcome?.unconfirmed)?.outcome?.unconfirmed;
   if (failed.length > 0) {
-    note([`${deed.title}: ${many(failed.length, "job was", "jobs were")} refused. `, `${failed[0].job}: ${failed[0].problem?.detail ?? failed[0].problem?.title ?? ""}`], true);
+    note([`${deed.title}: ${many(failed.length, "job was", "jobs were")} ${failed.every((j) => (j.problem?.status ?? 0) < 500) ? "refused" : "refused or not reached"}. `, `${failed[0].job}: ${failed[0].problem?.detail ?? failed[0].problem?.title ?? ""}`], true);
   } else if (open) note(`${deed.title}: it is written down, and the job was not seen to follow yet: ${[answer.progress?.text, open].filter(Boolean).join(": ")}.`, true);
   else note(`Done: ${deed.title}.`);
 }

@@ -165,7 +165,7 @@ export interface Overview {
   counts: Record<string, number>;
   needs: { job: string; word: string; reasons: Reason[]; since?: string; failures?: number; last?: Execution }[];
   needs_more?: number;
-  runs: { minute: string; runs: number; failed: number }[];
+  runs: { minute: string; runs: number; failed: number; uncertain?: boolean }[]; // uncertain: nobody followed for a part of it
   upcoming: number[];
   upcoming_from: string;
   instances: number;
@@ -193,5 +193,5 @@ export interface Outcome {
 export interface JobOutcome {
   job: string;
   outcome?: Outcome;
-  problem?: { title: string; detail?: string; why?: string; cause?: string };
+  problem?: { title: string; status?: number; detail?: string; why?: string; cause?: string };
 }

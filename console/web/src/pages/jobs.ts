@@ -125,8 +125,9 @@ export function jobs(): void {
       title: names.length === 1 ? `${button} ${names[0]}` : `${button} ${count(names.length)} jobs`,
       button: names.length === 1 ? button : `${button} ${count(names.length)} jobs`,
       does, danger, url: page.api("bulk"), body: { verb, jobs: names },
-      done: () => {
-        selected.clear();
+      done: (answer) => {
+        selected.clear(); // but for those with which somebody may go on
+        for (const { job, problem } of answer.jobs ?? []) if (problem && problem.cause !== "already so") selected.add(job);
         refresh();
         draw();
       },
