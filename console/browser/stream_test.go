@@ -1,6 +1,10 @@
 package browser
 
 import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -79,6 +83,34 @@ func TestTheSessionEnds(t *testing.T) {
 	s.silence(true)
 	tab.sees("button", "Log in")
 	require.Equal(t, "/cron/ns/shop/jobs/orders-settle", value[string](tab, `new URLSearchParams(location.search).get("next")`))
+}
+
+// Who may not read a job any more is told so on its page, and their other pages stay live.
+func TestAJobThatMayNotBeReadAnyMore(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	all := look(t)
+	all.open(s.shop(""))
+	all.sees("#needs", "orders-mail")
+	one := all.beside()
+	one.open(s.shop("jobs/orders-settle"))
+	one.sees("#live", "live")
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		body, _ := io.ReadAll(r.Body)
+		if strings.Contains(r.URL.Path+string(body), "orders-settle") {
+			answer(w, 403, object{"title": "forbidden", "status": 403, "detail": "you may not read job orders-settle", "cause": "forbidden"})
+			return true
+		}
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return false
+	})
+	s.cut()
+	one.sees("#state", "you may not read job orders-settle")
+	one.lacks("#live-parts")
+	one.lacks("#banner")
+	all.lacks("#banner")
+	all.until(`document.querySelector("#live").className === "live on"`)
+	require.Eventually(t, func() bool { return s.open() == 1 }, patience, 20*time.Millisecond, "the others have no stream")
 }
 
 // Eight tabs of a browser share one stream, as HTTP/1.1 allows six connections.

@@ -24,10 +24,11 @@ export interface StreamState {
   asOf: string; // the last moment of which something is known
 }
 
-/** follow wants topics, in place of those that the page wanted before. */
+/** follow wants topics, in place of those that the page wanted before. A page that wants none is as it is. */
 export function follow(topics: string[], tell: Heard): void {
   heard = tell;
   want({ url: page.events, topics, window: [] });
+  if (topics.length === 0) changed(() => {});
 }
 
 /** look tells which jobs of the list are to be seen. */
@@ -45,7 +46,7 @@ export function onState(tell: (state: StreamState) => void): void {
 }
 
 function state(): StreamState {
-  const why = !serverThere ? "no connection to the server" : !registryThere ? "the server has no connection to the registry" : "";
+  const why = wanted?.topics.length === 0 ? "" : !serverThere ? "no connection to the server" : !registryThere ? "the server has no connection to the registry" : "";
   return { live: why === "", why, asOf };
 }
 

@@ -57,8 +57,8 @@ export function job(): void {
       if (items.size === 0) detail.items.forEach((it) => items.set(it.item, it));
       if (next.length === 0) next = detail.next_fires;
     } catch (error) {
-      if (!row) gone = true;
       refused = error instanceof Problem && error.status === 403;
+      gone ||= !row || refused;
       asked = why(error);
     }
     draw();
@@ -320,8 +320,16 @@ export function job(): void {
   document.querySelectorAll<HTMLInputElement>("input[name=by]").forEach((r) => (r.onchange = () => { view.by = r.value as View["by"]; draw(); }));
 
   onState((state) => lanes.blindSince(state.live || !state.asOf ? 0 : Date.parse(state.asOf)));
-  // The pages of a browser share a stream, which is refused as a whole if a topic of one of them is.
-  void reload().then(() => refused || follow([`job/${name}`], (_, frame) => take(frame as JobFrame)));
+  // The pages of a browser share a stream, which is refused as a whole if a topic of one of them is: at the beginning, or since.
+  void reload().then(() => {
+    if (refused) return;
+    follow([`job/${name}`], (_, frame) => take(frame as JobFrame));
+    let lived = false;
+    onState(({ live }) => {
+      if (lived && !live && !refused) void reload().then(() => refused && follow([], () => {}));
+      lived = live;
+    });
+  });
   setInterval(draw, 1_000);
 }
 
