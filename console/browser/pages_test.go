@@ -2,7 +2,10 @@ package browser
 
 import (
 	"fmt"
+	"net/http"
+	"path"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -60,6 +63,51 @@ func TestEveryPage(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A page goes on by itself if a first answer fails, or if each takes longer than the page waits until it asks again. What it says where
+// there is nothing is true.
+func TestAServerThatIsSlowToAnswer(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 3, "")
+	var mu sync.Mutex
+	failed := make(map[string]bool)
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		switch name := path.Base(r.URL.Path); name {
+		case "me", "servers":
+			mu.Lock()
+			defer mu.Unlock()
+			if !failed[name] {
+				failed[name] = true
+				answer(w, 503, object{"title": "unavailable", "status": 503, "detail": "the server stops"})
+				return true
+			}
+		case "executions":
+			select {
+			case <-time.After(6 * time.Second):
+			case <-r.Context().Done():
+			}
+			answer(w, 200, object{"executions": []object{}, "total": 0, "recorded": "store"})
+			return true
+		case "operations":
+			answer(w, 200, object{"operations": []object{}, "outside": []object{}})
+			return true
+		}
+		return false
+	})
+	servers, log := look(t), look(t)
+	servers.open(s.shop("servers"))
+	log.open(s.shop("log?job=orders"))
+	servers.sees("#unread", "the server stops")
+	servers.sees("#all-servers", "10.0.0.9")
+	servers.sees("#all-servers button", "Disable")
+	servers.lacks("#unread .bad")
+	servers.open(s.shop("audit?job=orders"))
+	servers.sees("#found", "No operation of orders is recorded.")
+	servers.open(s.shop(""))
+	servers.sees("#needs", "Nothing needs you. 2 jobs run as they should. 1 job is disabled.")
+	servers.sees("#runs", "in the last full minute, or more")
+	log.sees("#found", "No failover and no misfire is recorded of orders.")
 }
 
 // What executions wrote is read when somebody opens it, and no earlier. It is text; of much the end is shown.

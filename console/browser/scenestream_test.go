@@ -151,6 +151,9 @@ func (s *scene) overview(now time.Time) object {
 	for i := range 30 {
 		runs = append(runs, object{"minute": now.Truncate(time.Minute).Add(time.Duration(i-29) * time.Minute), "runs": 140 + (i*37)%90, "failed": map[bool]int{true: 9}[i%11 == 4]})
 	}
+	if len(s.jobs) == 3 { // the last minute that is over
+		runs[28]["uncertain"] = true
+	}
 	upcoming := make([]int, 30)
 	for i := range upcoming {
 		upcoming[i] = (i * 7) % 23

@@ -1,6 +1,7 @@
 // Who looks at the page, and what the server will let them do. The server decides; the page only spares people
 // buttons that it would refuse.
-import { ask } from "./api";
+import { ask, Problem, why } from "./api";
+import { note } from "./chrome";
 import { page } from "./page";
 
 interface Grant {
@@ -17,15 +18,24 @@ interface Me {
 
 const RANKS = { viewer: 0, operator: 1, admin: 2 };
 
+/** TRIES is how often the server is asked, RETRY how long a page waits in between, in ms. */
+const TRIES = 3;
+const RETRY = 1_000;
+
 let grants: Grant[] | null = null;
 
-/** know asks the server once. Who it is that nobody knows may do everything: the server listens on loopback only. */
+/** know asks the server, and says so if it does not answer. Who it is that nobody knows may do everything: the server listens on
+ * loopback only. */
 export async function know(): Promise<void> {
-  try {
-    const me = (await ask<Me>("GET", new URL("api/v1/me", document.baseURI).href)).body;
-    grants = me.grants ?? me.roles.map((role) => ({ role: role as Grant["role"], namespace: "*", jobs: "*" }));
-  } catch {
-    grants = null;
+  for (let left = TRIES; !grants; ) {
+    try {
+      const me = (await ask<Me>("GET", new URL("api/v1/me", document.baseURI).href)).body;
+      grants = me.grants ?? me.roles.map((role) => ({ role: role as Grant["role"], namespace: "*", jobs: "*" }));
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) return; // it leads to the login
+      if (--left === 0) return note(`What you may do is not known, so no operation is offered: ${why(error)}. Load the page again later.`, true);
+      await new Promise((wake) => setTimeout(wake, RETRY));
+    }
   }
 }
 

@@ -14,28 +14,37 @@ export function asOf(answer: unknown): void {
   if (of) patch(of, connected !== false ? `as of ${at}` : h("span", { class: "bad" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `as of ${at}, the server has no connection to the registry`));
 }
 
-/** refresh draws what read answers, now and every five seconds; it returns a function that does so at once. */
-export function refresh<T>(where: string, read: () => Promise<T>, draw: (answer: T) => void): () => Promise<void> {
+/** refresh draws what read answers, now and every five seconds; it returns a function that does so at once. Why there is no first
+ * answer stands in the element of unread. */
+export function refresh<T>(where: string, read: () => Promise<T>, draw: (answer: T) => void, unread = where): () => Promise<void> {
   const region = find(where);
   const of = document.querySelector("#as-of");
   let seen = false;
-  let turn = 0;
+  let turn = 0; // of the last question
+  let drawn = 0; // of the one whose answer is shown
+  let open = 0; // how many are not answered
   const once = async (): Promise<void> => {
     const mine = ++turn;
+    open++;
     try {
       const answer = await read();
-      if (mine !== turn) return;
+      if (mine < drawn) return;
+      drawn = mine;
       seen = true;
       region.removeAttribute("aria-busy");
+      if (unread !== where) patch(find(unread));
       draw(answer);
       asOf(answer);
     } catch (error) {
-      if (mine !== turn) return;
-      if (!seen) failed(region, error);
+      if (mine < drawn) return;
+      drawn = mine;
+      if (!seen) failed(find(unread), error);
       else if (of) patch(of, h("span", { class: "bad" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `not live: ${why(error)}`));
+    } finally {
+      open--;
     }
   };
   void once();
-  setInterval(() => !document.hidden && void once(), AGAIN);
+  setInterval(() => !document.hidden && open === 0 && void once(), AGAIN);
   return once;
 }

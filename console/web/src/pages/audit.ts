@@ -28,7 +28,7 @@ export function audit(): void {
       h("p", { class: "muted" }, "These were changed after the last operation of their job by other means, such as etcdctl or Java's console: there is no entry of who and why."),
       h("ul", { class: "plain" }, found.outside.map((c) => h("li", { key: `${c.job}/${c.what}` }, h("a", { href: page.link("jobs", c.job) }, c.job), `: ${c.what}, at revision ${c.revision}`)))),
     (found.unreadable ?? []).length > 0 && h("p", { class: "bad" }, h("span", { class: "mark bad", "aria-hidden": "true" }), `What was done cannot be read of: ${(found.unreadable ?? []).join(", ")}`),
-    h("p", { class: "found", role: "status" }, found.operations.length === 0 ? "Nobody has operated anything yet." : `The last ${many(found.operations.length, "operation")}, the newest first`),
+    h("p", { class: "found", role: "status" }, found.operations.length === 0 ? `No operation ${job ? `of ${job} ` : ""}is recorded.` : `The last ${many(found.operations.length, "operation")}, the newest first`),
     h("ol", { class: "log audit" }, found.operations.map((o) => h("li", { key: `${o.job}/${o.id}` },
       h("time", { datetime: o.when, title: ago(o.when) }, moment(o.when)),
       h("span", { class: "who" }, h("b", null, o.who), o.how && h("small", null, ` ${o.how}`)),

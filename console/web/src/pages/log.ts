@@ -31,7 +31,7 @@ export function log(): void {
       const failovers = all.filter((e) => e.source === "failover").length;
       patch(find("#found"),
         recorded === "registry" && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "The server keeps no history: these are of the last two executions of each item, which the registry records."),
-        h("p", { class: "found", role: "status" }, all.length === 0 ? "No failover and no misfire. Every fire ran on time, where it was meant to." : `${many(failovers, "failover")} and ${many(all.length - failovers, "misfire")}, the newest first`),
+        h("p", { class: "found", role: "status" }, all.length === 0 ? `No failover and no misfire is recorded${job ? ` of ${job}` : ""}.` : `${many(failovers, "failover")} and ${many(all.length - failovers, "misfire")}, the newest first`),
         h("ol", { class: "log" }, all.map((e) => h("li", { key: `${e.job}${e.item}${e.start}` }, h("time", { datetime: e.start, title: ago(e.start) }, moment(e.start)), badge(e.source), h("span", { class: "text" }, sentence(e)), badge(outcomeOf(e))))));
     },
   );

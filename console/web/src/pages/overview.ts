@@ -29,7 +29,10 @@ export function overview(): void {
 function needs(o: Overview): Child {
   const all = o.needs.length + (o.needs_more ?? 0);
   if (all === 0) {
-    return h("p", { class: "calm" }, h("span", { class: "mark ok", "aria-hidden": "true" }), h("span", null, h("strong", null, "Nothing needs you."), o.jobs === 0 ? " There are no jobs yet." : ` ${many(o.jobs, "job runs as it should", "jobs run as they should")}.`));
+    const off = o.counts.DISABLED ?? 0;
+    const on = o.jobs - off;
+    return h("p", { class: "calm" }, h("span", { class: "mark ok", "aria-hidden": "true" }), h("span", null, h("strong", null, "Nothing needs you."),
+      o.jobs === 0 ? " There are no jobs yet." : [on > 0 && ` ${many(on, "job runs as it should", "jobs run as they should")}.`, off > 0 && ` ${many(off, "job is", "jobs are")} disabled.`]));
   }
   return [
     h("h2", { class: "big" }, h("span", { class: "mark warn", "aria-hidden": "true" }), many(all, "job needs you", "jobs need you")),
@@ -61,8 +64,8 @@ function runs(o: Overview): Child {
   const last = shown[shown.length - 2] ?? shown[shown.length - 1];
   const failed = shown.reduce((n, m) => n + m.failed, 0);
   return [
-    h("p", { class: "figure" }, h("b", null, last ? count(last.runs) : "0"), " in the last full minute", failed > 0 && h("span", { class: "bad" }, h("span", { class: "mark bad", "aria-hidden": "true" }), `${count(failed)} failed, lost or interrupted in ${many(shown.length, "minute")}`)),
-    columns(shown.map((m) => ({ n: m.runs, bad: m.failed, title: `${clock(m.minute, false)}: ${many(m.runs, "execution")}, ${m.failed} not ok` })), 30, `Executions by the minute, ${clock(shown[0]?.minute, false)} to now`),
+    h("p", { class: "figure" }, h("b", null, last ? count(last.runs) : "0"), ` in the last full minute${last?.uncertain ? ", or more: nobody followed for a part of it" : ""}`, failed > 0 && h("span", { class: "bad" }, h("span", { class: "mark bad", "aria-hidden": "true" }), `${count(failed)} failed, lost or interrupted in ${many(shown.length, "minute")}`)),
+    columns(shown.map((m) => ({ n: m.runs, bad: m.failed, title: `${clock(m.minute, false)}: ${many(m.runs, "execution")}${m.uncertain ? " or more" : ""}, ${m.failed} not ok` })), 30, `Executions by the minute, ${clock(shown[0]?.minute, false)} to now`),
   ];
 }
 

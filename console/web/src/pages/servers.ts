@@ -23,7 +23,7 @@ export function servers(): void {
     const [s, i] = await Promise.all([get<Both>(["servers"]), get<Both>(["instances"])]);
     return { ...s, instances: i.instances };
   };
-  const again = refresh("#all-servers", read, (b) => draw(b));
+  const again = refresh("#all-servers", read, (b) => draw(b), "#unread");
   const done = (): void => void again();
 
   const draw = ({ servers: all, instances }: Both): void => {
