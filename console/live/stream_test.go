@@ -373,6 +373,23 @@ func TestWhoReadsWhat(t *testing.T) {
 	}, "a", "team-1", "team-2")
 }
 
+// Who may read some jobs only gets their overview a second after the last one, also if the change came earlier.
+func TestAnOverviewOfSomeJobs(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		some := access.Identity{Name: "zoe", Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "team-*"}}}
+		p := opens(t, h, some, "topic=overview", "")
+		defer p.close()
+		require.Equal(t, 1, of[Overview](t, p.news(), EventOverview)[0].Jobs)
+		time.Sleep(frameEvery)
+		s.declare("team-2", 1)
+		time.Sleep(jobsEvery + 2*frameEvery)
+		news := of[Overview](t, p.news(), EventOverview)
+		require.NotEmpty(t, news)
+		require.Equal(t, 2, news[len(news)-1].Jobs)
+	}, "team-1")
+}
+
 // A hub that is closed lets its readers go, and takes no others.
 func TestAHubIsClosed(t *testing.T) {
 	t.Parallel()

@@ -49,6 +49,7 @@ type topic struct {
 	since   uint64    // the number of the frame after which all its frames were made
 	last    time.Time // when it was last looked at
 	changed uint64    // the number of the change up to which readers know all
+	owes    bool      // something has changed since, and was not looked at
 	full    []byte    // a full frame that is still right; nil: make one
 
 	told any // *toldOverview, *toldJobs, *toldJob
@@ -87,7 +88,7 @@ func (h *Hub) newTopic(key topicKey, now time.Time) *topic {
 
 // news returns what readers of a topic have not been told; nil if there is nothing.
 func (h *Hub) news(t *topic, now time.Time) any {
-	t.last = now
+	t.last, t.owes = now, false
 	after := t.changed
 	t.changed = h.number
 	switch told := t.told.(type) {
@@ -258,7 +259,7 @@ func encode(value any) json.RawMessage {
 	return text
 }
 
-// touches tells whether a topic may have something new, of jobs that were decided again.
+// touches tells whether a topic may have something new, of jobs that were decided again, and remembers it if it is too early to look.
 func (t *topic) touches(jobs map[string]bool, now time.Time) bool {
 	switch t.key.kind {
 	case topicJob:
@@ -266,9 +267,10 @@ func (t *topic) touches(jobs map[string]bool, now time.Time) bool {
 	case topicJobs:
 		return now.Sub(t.last) >= jobsEvery
 	default:
+		t.owes = t.owes || len(jobs) > 0
 		if t.key.of != wholeScope && now.Sub(t.last) < jobsEvery {
 			return false
 		}
-		return len(jobs) > 0 || !t.last.Truncate(upcomingPart).Equal(now.Truncate(upcomingPart))
+		return t.owes || !t.last.Truncate(upcomingPart).Equal(now.Truncate(upcomingPart))
 	}
 }
