@@ -233,7 +233,7 @@ func (t *tab) choosesFires(end string) {
 	value[bool](t, `(document.querySelector("dialog[open]") ?? [...document.querySelectorAll("button")].find(b => b.textContent === "Run past fires…").click(), true)`) // in a menu
 	t.until(`document.querySelectorAll("dialog input[type=datetime-local]").length === 2`)
 	value[bool](t, `(document.querySelectorAll("dialog input[type=datetime-local]").forEach((e, i) => {
-		e.value = ["2026-03-01T10:00", ` + quote(end) + `][i];
+		e.value = ["2026-03-01T10:00", `+quote(end)+`][i];
 		e.dispatchEvent(new Event("change"));
 	}), true)`)
 }

@@ -46,7 +46,7 @@ type scene struct {
 	loses    bool   // the answer to the next request for a backfill is lost
 	filled   string // the fire up to which the backfill has come
 
-	late chan bool // a cron expression with this word has its answer when two have come
+	late chan bool                                     // a cron expression with this word has its answer when two have come
 	hook func(http.ResponseWriter, *http.Request) bool // answers a request in place of the scene, or tells that it does not
 }
 

@@ -2,9 +2,11 @@ package browser
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,6 +85,38 @@ func TestTheSessionEnds(t *testing.T) {
 	s.silence(true)
 	tab.sees("button", "Log in")
 	require.Equal(t, "/cron/ns/shop/jobs/orders-settle", value[string](tab, `new URLSearchParams(location.search).get("next")`))
+}
+
+// A frame that takes longer than a silence may last is no silence, wherever it is cut into parts.
+func TestAFrameThatTakesItsTime(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	var streams atomic.Int32
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/events") {
+			return false
+		}
+		_, _ = io.ReadAll(r.Body) // to its end, as else nobody would see the page go
+		streams.Add(1)
+		w.Header().Set("Content-Type", "text/event-stream")
+		overview, _ := json.Marshal(s.overview(time.Now()))
+		for _, part := range []string{":\n", "retry: 1000\n\nevent: overview\ndata: " + string(overview[:99]), string(overview[99:]) + "\n", "\n: the end of a part\n\n"} {
+			_, _ = io.WriteString(w, part)
+			w.(http.Flusher).Flush()
+			select {
+			case <-time.After(5 * time.Second):
+			case <-r.Context().Done():
+				return true
+			}
+		}
+		<-r.Context().Done()
+		return true
+	})
+	tab := look(t)
+	tab.open(s.shop(""))
+	tab.sees("#needs", "orders-mail")
+	tab.lacks("#banner")
+	require.Equal(t, int32(1), streams.Load(), "the stream is opened anew")
 }
 
 // Who may not read a job any more is told so on its page, and their other pages stay live.

@@ -32,7 +32,7 @@
 //	overview      [Overview]       at first, and when something in it has changed
 //	jobs          [JobsFrame]      at first all of the window, then the rows that changed, at most once a second
 //	job/J         [JobFrame]       at first all (full), then what changed, within 250 ms; all again if a run that was shown is gone
-//	alive         [Status]         every 5 s while the registry answers: no frame for 12 s means that the page is blind
+//	alive         [Status]         every 5 s while the registry answers: no byte for 12 s means that the page is blind
 //	disconnected  [Status]         the registry has not answered for 3 to 4 s; then every 5 s
 //	connected     [Status]         it answers again; fresh frames follow
 //
@@ -49,7 +49,7 @@
 // as who was cut off in the middle of a batch gets its frames again; gaps, instances and next fires replace what was, where
 // the frame has them.
 //
-// A reader for whom eight batches wait is cut off, and so is one to whom a write takes 5 s, or whose session has ended.
+// A reader for whom eight batches wait is cut off, and so is one to whom 64 KiB take 5 s, or whose session has ended.
 // All readers of a topic get the same bytes.
 //
 // Refusals are problem+json: 400 for topics that there are not, 403, and 429 beyond 20 streams of a user and 503

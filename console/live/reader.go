@@ -165,6 +165,9 @@ func (h *Hub) broadcast(event string, now time.Time) {
 	h.lastAlive = now
 	b := batch{[]*frame{h.status(event, now)}, []byte("\n")}
 	for c := range h.clients {
+		if event == EventAlive && len(c.batches) > 0 {
+			continue // what waits for them is a sign of life, too, and a slow line is to have the time for it
+		}
 		c.give(b)
 	}
 }

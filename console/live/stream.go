@@ -19,7 +19,8 @@ const (
 	MaxWindow = 200
 
 	commentEvery = 15 * time.Second
-	writeWithin  = 5 * time.Second
+	writeWithin  = 5 * time.Second // for each part
+	writePart    = 64 << 10
 	longestName  = 1_024
 )
 
@@ -149,7 +150,8 @@ func readable(job, namespace string, who access.Identity) *problem {
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	began   time.Time // the last write
+	began   time.Time // the last write, or part of one
+	room    int       // bytes that its deadline is still good for
 	err     error
 }
 
@@ -162,7 +164,7 @@ func (s *stream) begin() {
 	s.text([]byte(":\nretry: 1000\n\n"))
 }
 
-// write writes a batch, within the time for it.
+// write writes a batch, each part of it within the time for it.
 func (s *stream) write(b batch) {
 	s.deadline()
 	for i, f := range b.frames {
@@ -183,13 +185,19 @@ func (s *stream) text(text []byte) {
 }
 
 func (s *stream) deadline() {
-	s.began = time.Now()
+	s.began, s.room = time.Now(), writePart
 	_ = s.control.SetWriteDeadline(s.began.Add(writeWithin))
 }
 
 func (s *stream) put(text []byte) {
-	if s.err == nil {
-		_, s.err = s.w.Write(text)
+	for s.err == nil && len(text) > 0 {
+		if s.room == 0 {
+			s.deadline()
+		}
+		n := min(len(text), s.room)
+		_, s.err = s.w.Write(text[:n])
+		s.room -= n
+		text = text[n:]
 	}
 }
 

@@ -390,6 +390,50 @@ func TestAnOverviewOfSomeJobs(t *testing.T) {
 	}, "team-1")
 }
 
+// A reader has the time for a write for each part of it, so that a slow line takes a large frame.
+func TestALargeFrameHasMoreTime(t *testing.T) {
+	t.Parallel()
+	line := &slowLine{header: make(http.Header)}
+	s := stream{w: line, control: http.NewResponseController(line)}
+	s.begin()
+	large := bytes.Repeat([]byte("x"), 1<<20)
+	s.write(batch{[]*frame{{text: large}, {text: []byte("small")}}, []byte("id: 1\n\n")})
+	require.NoError(t, s.err)
+	require.Equal(t, ":\nretry: 1000\n\n"+string(large)+"\nsmallid: 1\n\n", line.text.String())
+	require.LessOrEqual(t, line.most, writePart)
+}
+
+// Signs of life do not pile up for one who has yet to take something else.
+func TestSignsOfLifeDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		c := &client{batches: make(chan batch, waiting), gone: make(chan struct{}), slow: &h.slow}
+		h.mu.Lock()
+		h.clients[c] = struct{}{}
+		h.mu.Unlock()
+		time.Sleep(3 * waiting * aliveEvery)
+		require.Len(t, c.batches, 1)
+		require.Zero(t, h.slow.Load())
+	})
+}
+
+// slowLine notes how much is written within one deadline at most.
+type slowLine struct {
+	header       http.Header
+	text         bytes.Buffer
+	within, most int
+}
+
+func (l *slowLine) Header() http.Header              { return l.header }
+func (l *slowLine) WriteHeader(int)                  {}
+func (l *slowLine) FlushError() error                { return nil }
+func (l *slowLine) SetWriteDeadline(time.Time) error { l.within = 0; return nil }
+func (l *slowLine) Write(text []byte) (n int, _ error) {
+	l.within += len(text)
+	l.most = max(l.most, l.within)
+	return l.text.Write(text)
+}
+
 // A hub that is closed lets its readers go, and takes no others.
 func TestAHubIsClosed(t *testing.T) {
 	t.Parallel()

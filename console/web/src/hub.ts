@@ -82,6 +82,7 @@ class Stream {
         this.source = null;
         this.later();
       },
+      bytes: () => this.listen(),
       frame: (topic, data) => {
         this.heard();
         const message: Message = { kind: "frame", topic, data };

@@ -4,6 +4,8 @@
 export interface Ears {
   open: () => void;
   frame: (event: string, data: string) => void;
+  /** bytes have come: a large frame takes its time. */
+  bytes: () => void;
   /** lost: it was cut off, and comes back by itself; or it was refused, and does not. */
   lost: (refused: boolean) => void;
 }
@@ -54,12 +56,20 @@ export class Source {
   private async read(body: ReadableStream<Uint8Array>): Promise<void> {
     const reader = body.getReader();
     const decoder = new TextDecoder();
-    for (let text = ""; ; ) {
+    // Of a frame that has not ended the parts are kept, so that each is looked through once.
+    for (let parts: string[] = []; ; ) {
       const { done, value } = await reader.read();
       if (done || this.over.signal.aborted) return;
-      const frames = (text + decoder.decode(value, { stream: true })).split("\n\n");
-      text = frames.pop() ?? "";
-      frames.forEach((frame) => this.take(frame));
+      this.ears.bytes();
+      let text = decoder.decode(value, { stream: true });
+      if (text.startsWith("\n") && parts.at(-1)?.endsWith("\n")) text = parts.pop() + text; // the end of a frame, cut in two
+      const frames = text.split("\n\n");
+      const rest = frames.pop();
+      for (const frame of frames) {
+        this.take(parts.join("") + frame);
+        parts = [];
+      }
+      if (rest) parts.push(rest);
     }
   }
 
