@@ -54,6 +54,12 @@ func TestDeclareForeignOfElasticJob3(t *testing.T) {
 			[]registry.Condition{registry.Unchanged(tree.ItemRunning(item), 44), registry.Absent(tree.Instance(javaID))},
 			true,
 		},
+		"its mark, and another has its id": {
+			[]registry.Node{mark, owned(tree.Instance(javaID), "", 47, 9)},
+			failover.Foreign{Instance: javaID, Token: 44},
+			[]registry.Condition{registry.Unchanged(tree.ItemRunning(item), 44), registry.CreatedAt(tree.Instance(javaID), 47)},
+			true,
+		},
 		"another took its mark away": {
 			[]registry.Node{wish},
 			failover.Foreign{Instance: javaID, Token: 44},

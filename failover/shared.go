@@ -24,8 +24,8 @@ type Foreign struct {
 }
 
 // DeclareForeign returns the transaction that has an execution of a Java instance that was lost run again. now goes
-// into the record; limit is as for [Declare]. The caller has seen that the item is not claimed. A mark of another session is
-// of another execution.
+// into the record; limit is as for [Declare]. The caller has seen that the item is not claimed, and that an instance of the same
+// id, if there is one, is another process. A mark of another session is of another execution.
 func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limit int) (registry.Txn, error) {
 	it, tree := s.Item(item), s.Tree()
 	begin := jobtree.Begin{
@@ -76,7 +76,7 @@ func (run Foreign) gone(s *jobtree.State, item int) []registry.Condition {
 	if run.Wish != 0 {
 		return []registry.Condition{registry.Unchanged(tree.FailoverItem(item), run.Wish), registry.Absent(tree.ItemRunning(item))}
 	}
-	gone := []registry.Condition{registry.Absent(tree.Instance(run.Instance))}
+	gone := []registry.Condition{s.SameInstance(run.Instance)}
 	if run.Claim != 0 {
 		return append(gone, registry.Unchanged(tree.ItemFailovering(item), run.Claim), registry.Absent(tree.ItemRunning(item)), registry.Absent(tree.FailoverItem(item)))
 	}

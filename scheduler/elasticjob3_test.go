@@ -391,6 +391,116 @@ func TestElasticJob3AsksForAClaimant(t *testing.T) {
 	})
 }
 
+// A process that starts again under the same id, as in a container, says nothing of what the one before it ran, which it would pass
+// over in each of its rounds. Who has not seen the first one waits longer.
+func TestAnInstanceOfElasticJob3StartsAgainUnderItsID(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		before, expired, claimed bool
+	}{
+		"while we are there":                       {true, false, false},
+		"when its session is over":                 {true, true, false},
+		"before we came":                           {false, false, false},
+		"while we are there, as it ran by a claim": {true, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingSlowly(1)
+				if test.before {
+					c.startBeside3("a", nil, cfg)
+				}
+				sleepUntil(time.Second)
+				j := c.elasticJob3(javaID)
+				if !test.before {
+					j.store(cfg)
+				}
+				j.join()
+				sleepUntil(12 * time.Second)
+				c.take()
+				if test.claimed {
+					j.claim()
+				}
+				j.begin(0, true)
+				time.Sleep(500 * time.Millisecond)
+				again := c.elasticJob3(javaID)
+				if test.expired {
+					j.registry.Expire()
+					time.Sleep(400 * time.Millisecond)
+				} else {
+					j.vanish()
+					time.Sleep(2 * time.Second)
+					again.do(registry.Delete(orders.Instance(javaID)))
+				}
+				again.join()
+				if sleepUntil(20 * time.Second); !test.before {
+					require.True(t, c.node(orders.ItemRunning(0)).Exists())
+					c.startBeside3("a", nil, cfg)
+				}
+				sleepUntil(waitOut)
+				require.Len(t, c.reruns(), 1)
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
+// A process that connects again under its session makes its node anew, and runs on: also if its server is disabled, when it leaves its
+// marks, and if it runs what it has claimed.
+func TestAnInstanceOfElasticJob3RunsOnAsItReconnects(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		disabled, claimed, late bool
+	}{
+		"its server is disabled":                 {true, false, false},
+		"its server is disabled as we come":      {true, false, true},
+		"it has claimed the item":                {false, true, false},
+		"it has claimed the item before we come": {false, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := failingSlowly(1)
+				start := func() { c.startBeside3("a", nil, cfg) }
+				j := c.elasticJob3(javaID)
+				if test.late {
+					j.store(cfg)
+				} else {
+					start()
+				}
+				sleepUntil(time.Second)
+				j.join()
+				sleepUntil(12 * time.Second)
+				c.take()
+				if test.claimed {
+					j.claim()
+				}
+				j.begin(0, true)
+				time.Sleep(500 * time.Millisecond)
+				for range 2 {
+					j.do(registry.Delete(orders.Instance(javaID)))
+					time.Sleep(200 * time.Millisecond)
+					j.join()
+					time.Sleep(3 * time.Second)
+				}
+				if test.disabled {
+					j.do(registry.Put(orders.Server(jobtree.ServerOf(javaID)), "DISABLED"))
+				}
+				if test.late {
+					start()
+				}
+				sleepUntil(waitOut)
+				require.Empty(t, c.reruns())
+				require.True(t, c.node(orders.ItemRunning(0)).Exists())
+				j.endClaimed(0)
+				sleepUntil(waitOut + 12*time.Second)
+				require.Empty(t, c.reruns())
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
 // One that reconnects, or is shut down and ends its work, has not crashed.
 func TestAnInstanceOfElasticJob3ThatDidNotCrash(t *testing.T) {
 	t.Parallel()
@@ -991,7 +1101,13 @@ func TestTheConsoleOfElasticJob3RemovesAJobThatRuns(t *testing.T) {
 // An instance of ElasticJob 3.x that is killed when it has claimed an item, and has not begun, leaves a mark of that alone.
 func TestAClaimantOfElasticJob3IsKilled(t *testing.T) {
 	t.Parallel()
-	for name, before := range map[string]bool{"while we are there": true, "before we came": false} {
+	for name, test := range map[string]struct{ before, again bool }{
+		"while we are there": {true, false},
+		"before we came":     {false, false},
+		"while we are there, and starts under its id":   {true, true},
+		"before we came, and starts again under its id": {false, true},
+	} {
+		before := test.before
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
@@ -1007,11 +1123,16 @@ func TestAClaimantOfElasticJob3IsKilled(t *testing.T) {
 				c.take()
 				j.do(registry.Put(orders.FailoverItem(0), ""))
 				j.claim()
+				again := c.elasticJob3(javaID)
 				j.vanish()
-				for c.node(orders.Instance(javaID)).Exists() {
+				if test.again {
+					again.do(registry.Delete(orders.Instance(javaID)))
+					again.join()
+				}
+				for c.node(orders.ItemFailover(0)).Exists() {
 					time.Sleep(100 * time.Millisecond)
 				}
-				require.False(t, c.node(orders.ItemFailover(0)).Exists())
+				require.Equal(t, test.again, c.node(orders.Instance(javaID)).Exists())
 				if !before {
 					c.startBeside3("a", nil, cfg)
 				}

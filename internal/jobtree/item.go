@@ -20,8 +20,9 @@ type Item struct {
 	Next Stored[Next]
 	// Running marks the execution that a live session holds, whatever the record says.
 	Running Mark
-	// Remains is the mark of an execution whose instance is gone, where the layout is [ElasticJob3]: it is
-	// persistent there. Then Running is the zero Mark, and whoever begins the item takes the remains away first.
+	// Remains is the mark of an execution whose instance is gone, or, if it is Java's, has come anew since, where the layout is
+	// [ElasticJob3]: it is persistent there. Then Running is the zero Mark, and whoever begins the item takes the remains away
+	// first.
 	Remains Mark
 	// Failover marks a claim; its value is the claimant's id.
 	Failover Mark

@@ -28,7 +28,7 @@ func SharedStateOf(job string, snapshot registry.Snapshot) *State {
 //
 //   - nodes are read in the layout [ElasticJob3], and a server without a node counts as disabled.
 //   - the mark of an execution may be persistent and hold the id of its instance. It counts as that of the
-//     instance's session, see [Item.Running], and what an instance left that is gone is in [Item.Remains].
+//     instance's session, see [Item.Running], and what an instance left that is gone, or another of its id now, is in [Item.Remains].
 func (s *State) ShareWithElasticJob3() { s.java = &java{layout: ElasticJob3} }
 
 // ElasticJob3StateOf is [StateOf] for a job that Java instances of ElasticJob 3.0.x share.

@@ -120,6 +120,19 @@ func TestPersistentMarks(t *testing.T) {
 	s.remove(orders.Instance(javas))
 	require.Equal(t, javas, state3(s).Item(0).Remains.Value)
 	require.False(t, state3(s).Item(0).Running.Exists())
+
+	// Another process may have the id, unless it runs by a claim of its session.
+	s.put(orders.Instance(javas), jobtree.ElasticJob3.EncodeInstance(javas), 4)
+	require.Equal(t, javas, state3(s).Item(0).Remains.Value)
+	for session, lives := range map[registry.SessionID]bool{1: false, 4: true} {
+		s.put(orders.ItemFailover(0), javas, session)
+		require.Equal(t, lives, state3(s).Item(0).Running.Exists())
+		require.Equal(t, !lives, state3(s).Item(0).Remains.Exists())
+		s.remove(orders.ItemFailover(0))
+	}
+	s.put(orders.ItemRunning(0), javas, 0) // as that process begins it
+	require.Equal(t, registry.SessionID(4), state3(s).Item(0).Running.Session)
+	require.False(t, state3(s).Item(0).Remains.Exists())
 }
 
 // The state is the same on whichever way it came about, in this layout too.

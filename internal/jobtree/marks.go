@@ -49,6 +49,15 @@ func (s *State) TakeRemains(item int) ([]registry.Condition, []registry.Write) {
 	return []registry.Condition{registry.Unchanged(path, remains.Revision)}, []registry.Write{registry.Delete(path)}
 }
 
+// SameInstance returns the condition that an instance is still gone, or that the one is still there that has its id.
+func (s *State) SameInstance(id string) registry.Condition {
+	path := s.tree.Instance(id)
+	if i := s.Instance(id); i.Created != 0 {
+		return registry.CreatedAt(path, i.Created)
+	}
+	return registry.Absent(path)
+}
+
 // markedBy marks the items as touched that an instance's persistent marks are of: with the instance, they come and go.
 func (s *State) markedBy(id string, t *Touched) {
 	if s.Layout() != ElasticJob3 {
@@ -68,11 +77,19 @@ func (s *State) settleMark(it *Item) {
 		return
 	}
 	runner := s.Instance(mark.Value)
-	if session := recordedUnder(it.Record, mark); runner.Created == 0 || session != 0 && session != runner.Session {
+	if session := recordedUnder(it.Record, mark); runner.Created == 0 || session != 0 && session != runner.Session || outlived(it, runner) {
 		it.Running, it.Remains = Mark{}, mark
 		return
 	}
 	it.Running.Session = runner.Session
+}
+
+// outlived tells whether a mark of Java's is older than the instance that it names: another process may have the id now. A process
+// that connects again makes its node anew as well, and takes the marks of its own items away right after that. The mark of
+// what it has claimed stands on, and so does the claim, as long as its session.
+func outlived(it *Item, runner Instance) bool {
+	claims := it.Failover.Value == runner.ID && it.Failover.Session == runner.Session
+	return JavaInstance(runner.ID) && it.Running.Revision < runner.Created && !claims
 }
 
 // recordedUnder returns the session under which the record says that the execution of a mark runs; 0 if it says

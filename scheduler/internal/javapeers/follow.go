@@ -22,7 +22,7 @@ func (s *java) After(v room.View, t jobtree.Touched) (plan bool) {
 	}
 	s.look = true
 	s.report(s.ports, v, t)
-	s.left.Note(t.Items, t.Instances)
+	s.left.Note(t.Items, t.Instances || t.Servers)
 	s.taken.Note(t.Items, t.Instances)
 	return s.held && len(t.Items) > 0
 }

@@ -15,14 +15,24 @@ import (
 // makes it anew when it reconnects, and other Java instances may take over what it ran.
 const confirmLoss = time.Second
 
+// confirmOther is how long, in ElasticJob 3.x, a mark must stand that is older than the instance that it names, where nobody here saw
+// which session made it. One that connects again takes its marks away as soon as it has made its node anew.
+const confirmOther = 10 * time.Second
+
 // losses are executions of Java instances whose mark vanished together with their instance: the session
 // of both is over. It is the only sign of a crash that Java leaves, and only those who
 // saw it know.
 type losses struct {
 	lost     map[int]loss // by item
 	vanished vanished
-	// died are the creations of marks whose instances went before the eyes of this process, by item, in ElasticJob 3.x.
-	died map[int]registry.Revision
+	// died are marks whose instances went before the eyes of this process, by item, in ElasticJob 3.x.
+	died map[int]death
+}
+
+// death is that of an instance, or what looked like one, as it had a mark.
+type death struct {
+	mark    registry.Revision  // that created the mark
+	session registry.SessionID // of the process that made it
 }
 
 type loss struct {
@@ -30,10 +40,14 @@ type loss struct {
 	seen   time.Time
 	record registry.Revision // of the item then
 	claim  registry.Revision // by which it ran, if it did: it goes with its session, and perhaps is seen to do so last
+	other  registry.Revision // that created the instance which has the id of the one that ran it; 0 if there is none
 }
 
 // had tells whether a claim, by its creation, was that of the execution itself.
 func (l loss) had(claim registry.Revision) bool { return claim != 0 && l.claim == claim }
+
+// byMark tells whether a mark alone tells of the execution or the claim, which its instance left in ElasticJob 3.x.
+func (l loss) byMark() bool { return l.Session == 0 && l.Wish == 0 }
 
 // lookForCrashes notes what a step takes away of executions that nobody recorded.
 func (s *java) lookForCrashes(v room.View, step registry.Step) {
@@ -79,8 +93,13 @@ func (s *java) noteDeaths(v room.View, step registry.Step) {
 	}
 	gone := make(map[string]bool)
 	for _, change := range step.Changes {
-		if name, ok := jobtree.Parse(change.Path()); ok && name.Kind == jobtree.KindInstance && change.Old.Exists() && !change.New.Exists() {
+		name, ok := jobtree.Parse(change.Path())
+		switch {
+		case !ok:
+		case name.Kind == jobtree.KindInstance && change.Old.Exists() && change.Old.Created != change.New.Created:
 			gone[name.Key] = true
+		case name.Kind == jobtree.KindItemRunning && change.New.Created != s.died[name.Item].mark:
+			delete(s.died, name.Item)
 		}
 	}
 	if len(gone) == 0 {
@@ -89,11 +108,24 @@ func (s *java) noteDeaths(v room.View, step registry.Step) {
 	for item := range v.State.Items() {
 		if mark := v.State.Item(item).Running; mark.Exists() && gone[mark.Value] {
 			if s.died == nil {
-				s.died = make(map[int]registry.Revision)
+				s.died = make(map[int]death)
 			}
-			s.died[item] = mark.Created
+			s.died[item] = death{mark: mark.Created, session: mark.Session}
 		}
 	}
+}
+
+// lives tells whether what a mark is of perhaps runs on although the instance that it names is younger: its process has connected
+// again, and does not take the mark away if its server is disabled. Who saw that session goes by it.
+func (s *java) lives(v room.View, item int, mark jobtree.Mark) bool {
+	instance := v.State.Instance(mark.Value)
+	if instance.Created == 0 {
+		return false
+	}
+	if d := s.died[item]; d.mark == mark.Created {
+		return d.session == instance.Session
+	}
+	return !v.State.Enabled(instance.ID)
 }
 
 // lastFire returns the fire for which an execution of a Java instance may stand that was lost: the last one before it was seen
@@ -132,11 +164,15 @@ func (s *java) noteRemains(v room.View) {
 		if r := it.Record.Value; r.State == jobtree.ItemRunning && r.Current.Instance == it.Remains.Value && r.Token(it.Record.Revision) == it.Remains.Created {
 			continue // one of ours: the record tells
 		}
+		if s.lives(v, item, it.Remains) {
+			continue
+		}
 		run := failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}
-		if s.died[item] == it.Remains.Created {
+		if s.died[item].mark == it.Remains.Created {
 			run.Fire = s.lastFire(v, item)
 		}
-		s.noteLoss(item, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
+		other := v.State.Instance(run.Instance).Created
+		s.noteLoss(item, loss{record: it.Record.Revision, other: other, seen: time.Now(), Foreign: run})
 		s.ports.Wake(confirmLoss)
 	}
 }
@@ -167,15 +203,22 @@ func unclaimed(v room.View, it jobtree.Item) bool {
 // it die ask for a claimant.
 func (s *java) noteClaimant(v room.View, it jobtree.Item) {
 	claimant := it.Claimed.Value
-	if it.FailoverItem != 0 || !jobtree.JavaInstance(claimant) || v.State.Instance(claimant).Created != 0 || !unclaimed(v, it) {
+	if it.FailoverItem != 0 || !jobtree.JavaInstance(claimant) || claims(v, it) || !unclaimed(v, it) {
 		return
 	}
 	run := failover.Foreign{Instance: claimant, Token: it.Claimed.Created, Claim: it.Claimed.Revision}
 	if s.lastRun(it.Number) != "" {
 		run.Fire = s.lastFire(v, it.Number)
 	}
-	s.noteLoss(it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
+	other := v.State.Instance(claimant).Created
+	s.noteLoss(it.Number, loss{record: it.Record.Revision, other: other, seen: time.Now(), Foreign: run})
 	s.ports.Wake(confirmLoss)
+}
+
+// claims tells whether the instance is there that has claimed an item, and not another one of its id. A process that connects again
+// under its session keeps the ephemeral node of its claim.
+func claims(v room.View, it jobtree.Item) bool {
+	return v.State.Instance(it.Claimed.Value).Created != 0 && v.State.Instance(it.Claimed.Value).Created < it.Claimed.Revision
 }
 
 // unknownInstance stands for an instance of which nobody here has seen anything.
@@ -188,7 +231,7 @@ func (s *java) clearRemains(v room.View, batch *room.Batch, item int, l loss) {
 		s.forgetLoss(item)
 		return
 	}
-	txn := registry.Txn{If: append(conditions, registry.Absent(v.Tree.Instance(l.Instance))), Then: writes}
+	txn := registry.Txn{If: append(conditions, v.State.SameInstance(l.Instance)), Then: writes}
 	batch.Add("clear a mark of Java's", txn, func(registry.Outcome) {
 		s.forgetLoss(item)
 		s.ports.Log().InfoContext(s.ports.Life(), "removed the mark of a Java instance that is gone", room.KeyItem, item, "lost_instance", l.Instance)
@@ -219,12 +262,19 @@ func (s *java) settleLosses(v room.View) room.Batch {
 		it := v.State.Item(item)
 		if changed := it.Record.Revision != l.record; changed || s.wasNone(v, it, l) || it.Failover.Exists() && !l.had(it.Failover.Created) {
 			s.forgetLoss(item)
-			if changed && it.Remains.Exists() {
+			if changed && it.Remains.Exists() || it.FailoverItem != 0 && s.of == jobtree.ElasticJob3 {
 				s.left.Add(item)
 			}
 			continue
 		}
+		if other := v.State.Instance(l.Instance).Created; l.byMark() && other != l.other && other != 0 { // which may take it away
+			l.other, l.seen = other, time.Now()
+			s.lost[item] = l
+		}
 		confirm := confirmLoss
+		if l.other != 0 && s.died[item].mark != l.Token { // a claim, too, is of a session that nobody knows
+			confirm = confirmOther
+		}
 		if !v.Leads() && !v.Owns(item) && !v.State.LedByJava() {
 			confirm *= 3
 		}
@@ -237,7 +287,7 @@ func (s *java) settleLosses(v room.View) room.Batch {
 	return batch
 }
 
-// wasNone tells that an execution was not lost after all: its instance is back, or it has ended.
+// wasNone tells that an execution was not lost after all: its process is back, or it has ended.
 func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
 	if l.Session != 0 {
 		return v.State.Instance(l.Instance).Session == l.Session || it.Running.Session == l.Session
@@ -246,15 +296,17 @@ func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
 		return it.FailoverItem != l.Wish || it.Running.Exists()
 	}
 	if l.Claim != 0 {
-		return it.Claimed.Revision != l.Claim || it.FailoverItem != 0 || it.Running.Exists() || v.State.Instance(l.Instance).Created != 0
+		return it.Claimed.Revision != l.Claim || it.FailoverItem != 0 || it.Running.Exists() || claims(v, it)
 	}
 	// Another Java instance that takes the remains away asks for a claimant first; who ends its work does not.
-	return v.State.Instance(l.Instance).Created != 0 || it.Remains.Created != l.Token && it.FailoverItem == 0
+	if it.Remains.Created != l.Token {
+		return v.State.Instance(l.Instance).Created != 0 || it.FailoverItem == 0
+	}
+	return s.lives(v, it.Number, it.Remains)
 }
 
 func (s *java) forgetLoss(item int) {
 	delete(s.lost, item)
-	delete(s.died, item)
 	s.ports.LookAgain(item)
 }
 
