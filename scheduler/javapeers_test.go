@@ -155,6 +155,45 @@ func TestAnItemThatComesFromJava(t *testing.T) {
 	})
 }
 
+// A Java leader that stood still in its resharding until its session was over goes on with it, under its new session: it says that it
+// reshards, takes the items from their owners, and cannot end that. Java instances would wait for it.
+func TestAFormerJavaLeaderReshards(t *testing.T) {
+	t.Parallel()
+	for name, start := range map[string]func(c *cluster) *java{
+		"2.1.5": func(c *cluster) *java {
+			c.startShared("a", nil, failingSlowly(2))
+			return c.javaJoins(javaID)
+		},
+		"3.x": func(c *cluster) *java {
+			c.startBeside3("a", nil, failingSlowly(2))
+			return c.elasticJob3Joins(javaID).java
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				j := start(c)
+				sleepUntil(19 * time.Second)
+				c.take()
+				j.ask()
+				sleepUntil(20 * time.Second)
+				j.beginAssigning()
+				for item := range 2 {
+					j.do(registry.Delete(orders.ItemInstance(item)))
+				}
+				sleepUntil(21 * time.Second)
+				require.False(t, c.node(orders.Processing()).Exists())
+				require.False(t, c.node(orders.Necessary()).Exists())
+				for item := range 2 {
+					require.True(t, c.node(orders.ItemInstance(item)).Exists(), item)
+				}
+				sleepUntil(71 * time.Second)
+				require.Len(t, c.take(), 1, "ours goes on")
+			})
+		})
+	}
+}
+
 // What a Java instance ran between two of ours is not run again by the second, although it is not in the record.
 func TestAnItemThatCameFromJavaGoesOn(t *testing.T) {
 	t.Parallel()

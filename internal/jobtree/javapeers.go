@@ -55,7 +55,7 @@ type java struct {
 	static     bool                         // its items stay where they are while members change
 	triggers   map[string]registry.Revision // of the nodes that ask instances to run their items
 	assigned   int                          // items up to the last that has an instance node
-	processing bool                         // a Java leader reshards
+	processing registry.Revision            // of the node that says that a Java leader reshards; 0 = there is none
 	stray      registry.Revision            // of a processing node that no session owns; 0 = there is none
 }
 
@@ -71,7 +71,7 @@ func (s *State) LedByJava() bool {
 // JavaReshards tells whether a Java leader is asked for a resharding, or is at one. Java instances begin
 // nothing meanwhile, and the leader waits until nothing runs.
 func (s *State) JavaReshards() bool {
-	return s.java != nil && s.LedByJava() && (s.Necessary != 0 || s.java.processing)
+	return s.java != nil && s.LedByJava() && (s.Necessary != 0 || s.java.processing != 0)
 }
 
 // OnlyLeadersAsk tells whether only leaders ask for a resharding when members change, as in ElasticJob 3.x. So who gives
@@ -80,7 +80,16 @@ func (s *State) OnlyLeadersAsk() bool { return s.Layout() == ElasticJob3 }
 
 // JavaAssigns tells whether a Java leader is at a resharding: it has seen that nothing runs, and takes the
 // items from their owners.
-func (s *State) JavaAssigns() bool { return s.java != nil && s.LedByJava() && s.java.processing }
+func (s *State) JavaAssigns() bool { return s.java != nil && s.LedByJava() && s.java.processing != 0 }
+
+// Processing returns the revision of the node that says that a Java leader reshards; 0 if there is none. Java instances wait for its
+// end, whoever leads.
+func (s *State) Processing() registry.Revision {
+	if s.java == nil {
+		return 0
+	}
+	return s.java.processing
+}
 
 // StrayProcessing returns the revision of a node that says that a leader reshards, and that no session
 // owns, so that it would say so for ever; 0 if there is none.
@@ -114,7 +123,7 @@ func (s *State) noteAssigned(item int, n registry.Node) {
 // noteProcessing takes over whether a Java leader reshards, and tells whether that matters.
 func (s *State) noteProcessing(n registry.Node) bool {
 	if s.java != nil {
-		s.java.processing, s.java.stray = n.Exists(), 0
+		s.java.processing, s.java.stray = n.Revision, 0
 		if !n.Ephemeral() {
 			s.java.stray = n.Revision
 		}

@@ -146,7 +146,24 @@ func (*java) Claiming(v room.View) (latch string, guards []registry.Condition) {
 // Decide implements [peers.Peers].
 func (s *java) Decide(v room.View) []room.Batch {
 	s.noteRemains(v)
-	return []room.Batch{s.yield(v), s.settleLosses(v), s.keepServer(v)}
+	return []room.Batch{s.yield(v), s.settleLosses(v), s.keepServer(v), s.endResharding(v)}
+}
+
+// endResharding proposes to take away what says that a Java leader reshards, while this instance leads. A former leader that stood
+// still until its session was over goes on with its resharding: its last transaction deletes this node, and so fails, and while the
+// node stands, each Java instance that meets a request for a resharding waits.
+func (s *java) endResharding(v room.View) room.Batch {
+	seen := v.State.Processing()
+	if seen == 0 || v.State.StrayProcessing() != 0 || !v.Leads() {
+		return nil
+	}
+	txn := registry.Txn{
+		If:   []registry.Condition{v.Term(), registry.Unchanged(v.Tree.Processing(), seen)},
+		Then: []registry.Write{registry.Delete(v.Tree.Processing())},
+	}
+	return room.Batch{{Step: "end a resharding of a former leader", Alone: true, Txn: txn, Done: func(registry.Outcome) {
+		s.ports.Log().InfoContext(s.ports.Life(), "ended the resharding of a Java instance that leads no more")
+	}}}
 }
 
 // keepServer proposes to write the node of this server again. An instance of ElasticJob 3.x that starts takes away those
