@@ -467,6 +467,75 @@ func TestAJavaInstanceCrashes(t *testing.T) {
 	})
 }
 
+// A process that starts again under the same id, as in a container, hides the crash of the one before it from whoever looks at the
+// instance alone: the old session's marks go later, when only the new one's node is there.
+func TestAJavaInstanceStartsAgainUnderItsID(t *testing.T) {
+	t.Parallel()
+	for name, claimed := range map[string]bool{"as it runs its item": false, "as it runs by a claim": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startShared("a", nil, failingSlowly(1))
+				sleepUntil(time.Second)
+				j := c.javaJoins(javaID)
+				sleepUntil(12 * time.Second)
+				c.take()
+				if claimed {
+					j.takeOver()
+				} else {
+					j.begin(0)
+				}
+				time.Sleep(500 * time.Millisecond)
+				again := c.java()
+				j.vanish()
+				time.Sleep(time.Second)
+				again.leave()
+				again.join()
+				sleepUntil(waitOut)
+				require.Equal(t, []string{"item 0 fire 10s failover on a"}, c.reruns())
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
+// A process whose session another one follows, as after an outage, takes its marks away, or ends what it has claimed.
+func TestAJavaInstanceComesBackInAnotherSession(t *testing.T) {
+	t.Parallel()
+	for name, claimed := range map[string]bool{"as it runs its item": false, "as it runs by a claim": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.startShared("a", nil, failingSlowly(1))
+				sleepUntil(time.Second)
+				j := c.javaJoins(javaID)
+				sleepUntil(12 * time.Second)
+				c.take()
+				again := c.java()
+				if claimed {
+					j.takeOver()
+				} else {
+					j.begin(0)
+				}
+				time.Sleep(500 * time.Millisecond)
+				again.leave()
+				again.comeBack()
+				if claimed {
+					time.Sleep(5 * time.Second)
+					again.endTakenOver()
+				} else {
+					time.Sleep(500 * time.Millisecond)
+					again.end(0)
+				}
+				j.vanish()
+				sleepUntil(waitOut)
+				require.Empty(t, c.reruns())
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
 // What it ran for another that had crashed is lost with it, also where its claim is seen to go last.
 func TestAJavaClaimantCrashes(t *testing.T) {
 	t.Parallel()
@@ -476,7 +545,7 @@ func TestAJavaClaimantCrashes(t *testing.T) {
 		j := c.javaJoins(javaID)
 		sleepUntil(6 * time.Second)
 		c.take()
-		j.takeOver(0)
+		j.takeOver()
 		j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.ItemRunning(0)))
 		time.Sleep(100 * time.Millisecond)
 		j.do(registry.Delete(orders.ItemFailover(0)))
@@ -546,13 +615,13 @@ func TestJavaTakesALostExecutionOver(t *testing.T) {
 		j := c.javaJoins(javaID)
 		b.crash(t)
 		sleepUntil(14 * time.Second)
-		j.takeOver(0)
+		j.takeOver()
 		c.take()
 		c.startShared("a", nil, failingOver(1))
 		sleepUntil(19 * time.Second)
 		require.Empty(t, c.take(), "it runs, in Java")
 		require.Equal(t, jobtree.ItemInterrupted, c.state().Item(0).Record.Value.State)
-		j.endTakenOver(0)
+		j.endTakenOver()
 		j.leave()
 		sleepUntil(29 * time.Second)
 		for _, r := range c.take() {

@@ -175,15 +175,15 @@ func (j *java) begin(item int) { j.do(registry.PutOwned(orders.ItemRunning(item)
 
 func (j *java) end(item int) { j.do(registry.Delete(orders.ItemRunning(item))) }
 
-// takeOver runs a lost execution again, and endTakenOver ends that.
-func (j *java) takeOver(item int) {
-	j.do(registry.PutOwned(orders.ItemFailover(item), javaID, j.session))
-	j.begin(item)
+// takeOver runs a lost execution of the first item again, and endTakenOver ends that.
+func (j *java) takeOver() {
+	j.do(registry.PutOwned(orders.ItemFailover(0), javaID, j.session))
+	j.begin(0)
 }
 
-func (j *java) endTakenOver(item int) {
-	j.end(item)
-	j.do(registry.Delete(orders.ItemFailover(item)))
+func (j *java) endTakenOver() {
+	j.end(0)
+	j.do(registry.Delete(orders.ItemFailover(0)))
 }
 
 // stuck is work that ends only when its context does.

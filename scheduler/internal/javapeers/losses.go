@@ -19,12 +19,13 @@ const confirmLoss = time.Second
 // which session made it. One that connects again takes its marks away as soon as it has made its node anew.
 const confirmOther = 10 * time.Second
 
-// losses are executions of Java instances whose mark vanished together with their instance: the session
-// of both is over. It is the only sign of a crash that Java leaves, and only those who
+// losses are executions of Java instances whose mark vanished together with their instance, or after another process had taken
+// its place: the session of both is over. It is the only sign of a crash that Java leaves, and only those who
 // saw it know.
 type losses struct {
 	lost     map[int]loss // by item
 	vanished vanished
+	replaced replaced
 	// died are marks whose instances went before the eyes of this process, by item, in ElasticJob 3.x.
 	died map[int]death
 }
@@ -54,10 +55,10 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 	s.noteClaims(step)
 	s.noteDeaths(v, step)
 	if !v.Usable || !v.Config.Failover || s.of == jobtree.ElasticJob3 { // whose marks tell when their instances are gone
-		s.vanished = vanished{}
+		s.vanished, s.replaced = vanished{}, replaced{}
 		return
 	}
-	for _, run := range s.vanished.take(step) {
+	for _, run := range append(s.vanished.take(step), s.replaced.take(v.State, step, time.Now())...) {
 		it := v.State.Item(run.item)
 		record, claim := it.Record, registry.Revision(0)
 		if it.Failover.Session == run.mark.Session {
