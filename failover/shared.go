@@ -19,7 +19,7 @@ type Foreign struct {
 	// that it was lost; 0 otherwise.
 	Wish registry.Revision
 	// Claim is the revision of the mark by which the instance had claimed the item, if it was gone before it began; 0
-	// otherwise.
+	// otherwise. With a session, the mark went with that.
 	Claim registry.Revision
 }
 
@@ -71,7 +71,11 @@ func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limi
 func (run Foreign) gone(s *jobtree.State, item int) []registry.Condition {
 	tree := s.Tree()
 	if run.Session != 0 {
-		return []registry.Condition{registry.NotOwnedBy(tree.ItemRunning(item), run.Session), registry.NotOwnedBy(tree.Instance(run.Instance), run.Session)}
+		running := registry.NotOwnedBy(tree.ItemRunning(item), run.Session)
+		if run.Claim != 0 { // it had not begun, so what runs may be that
+			running = registry.Absent(tree.ItemRunning(item))
+		}
+		return []registry.Condition{running, registry.NotOwnedBy(tree.Instance(run.Instance), run.Session)}
 	}
 	if run.Wish != 0 {
 		return []registry.Condition{registry.Unchanged(tree.FailoverItem(item), run.Wish), registry.Absent(tree.ItemRunning(item))}

@@ -93,6 +93,15 @@ func TestLostWhileJavaRunsTheItem(t *testing.T) {
 	}
 }
 
+// Of a claim whose instance had not begun, whatever runs may be what was claimed.
+func TestDeclareForeignOfAClaim(t *testing.T) {
+	t.Parallel()
+	s := sharedState(nil, configNode(t, nil), recordNode(interrupted(t)), node(tree.ItemInstance(item), survivor, 10))
+	txn, err := failover.DeclareForeign(s, item, failover.Foreign{Instance: javaID, Session: 9, Token: 44, Claim: 44}, now, 3)
+	require.NoError(t, err)
+	require.Subset(t, txn.If, []registry.Condition{registry.Absent(tree.ItemRunning(item)), registry.NotOwnedBy(tree.Instance(javaID), 9)})
+}
+
 // A Java execution that was lost waits, for the newest fire that it may stand for, and can be claimed.
 func TestDeclareForeign(t *testing.T) {
 	t.Parallel()

@@ -65,6 +65,55 @@ func TestWhatWasRunAgainUnderAJavaLeaderIsNotRunAgainUnderTheNext(t *testing.T) 
 	})
 }
 
+// What one of ours lost and a Java instance claimed is run again if that one is gone before it began: also where it was left to
+// Java by its record meanwhile, and where it had begun and ended, nothing is.
+func TestAJavaClaimantIsGoneBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		deed   func(j *java)
+		reruns []string
+		early  bool // before the session of ours is over
+	}{
+		"early":              {func(*java) {}, []string{"item 0 fire 10s failover on a"}, true},
+		"early, for a while": {func(*java) { time.Sleep(5 * time.Second) }, []string{"item 0 fire by hand failover on a"}, true},
+		"before":             {func(*java) { time.Sleep(300 * time.Millisecond) }, []string{"item 0 fire by hand failover on a"}, false},
+		"at once":            {func(*java) {}, []string{"item 0 fire by hand failover on a"}, false},
+		"as it ends": {func(j *java) {
+			j.begin(0)
+			time.Sleep(300 * time.Millisecond)
+			j.end(0)
+		}, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				j := c.javaLeads(dailyAsAssigned(1))
+				b := c.startShared("b", stuckUntilCancelled, daily(1))
+				j.reshard(0, fullID("b"))
+				sleepUntil(12 * time.Second)
+				c.startShared("a", nil, daily(1))
+				sleepUntil(13 * time.Second)
+				c.take()
+				j.do(registry.Put(orders.Server("10.0.0.1"), "DISABLED")) // so that none of ours claims it
+				b.crash(t)
+				if !test.early {
+					sleepUntil(20 * time.Second)
+					require.Equal(t, jobtree.ItemWaiting, c.state().Item(0).Record.Value.State)
+				}
+				j.do(registry.PutOwned(orders.ItemFailover(0), javaID, j.session))
+				j.do(registry.Delete(orders.FailoverItem(0)))
+				test.deed(j)
+				j.do(registry.Delete(orders.Instance(javaID)), registry.Delete(orders.ItemFailover(0)))
+				time.Sleep(time.Second)
+				c.java().do(registry.Put(orders.Server("10.0.0.1"), ""))
+				sleepUntil(2 * time.Hour)
+				require.Equal(t, test.reruns, c.reruns())
+				requireNoMarks(t, c, 0)
+			})
+		})
+	}
+}
+
 // Nothing is claimed while a Java leader assigns items: it has seen that nothing runs.
 func TestNothingIsClaimedWhileAJavaLeaderAssigns(t *testing.T) {
 	t.Parallel()

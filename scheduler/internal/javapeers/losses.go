@@ -26,6 +26,7 @@ type losses struct {
 	lost     map[int]loss // by item
 	vanished vanished
 	replaced replaced
+	ranBy    begun
 	// died are marks whose instances went before the eyes of this process, by item, in ElasticJob 3.x.
 	died map[int]death
 }
@@ -41,6 +42,7 @@ type loss struct {
 	seen   time.Time
 	record registry.Revision // of the item then
 	claim  registry.Revision // by which it ran, if it did: it goes with its session, and perhaps is seen to do so last
+	open   bool              // what the item's record says of it comes first, see unsettled
 	other  registry.Revision // that created the instance which has the id of the one that ran it; 0 if there is none
 }
 
@@ -58,8 +60,13 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 		s.vanished, s.replaced = vanished{}, replaced{}
 		return
 	}
+	s.ranBy.note(v.State, step)
 	for _, run := range append(s.vanished.take(step), s.replaced.take(v.State, step, time.Now())...) {
 		it := v.State.Item(run.item)
+		if run.claim {
+			s.noteLostClaim(v, it, run)
+			continue
+		}
 		record, claim := it.Record, registry.Revision(0)
 		if it.Failover.Session == run.mark.Session {
 			claim = it.Failover.Created
@@ -71,6 +78,30 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 			Instance: run.instance, Session: run.mark.Session, Token: run.mark.Created, Fire: s.lastFire(v, run.item),
 		}})
 	}
+}
+
+// noteLostClaim notes that an instance is gone that had claimed an item and had not begun. What it claimed was perhaps lost by one of
+// ours, and is left to Java by its record.
+func (s *java) noteLostClaim(v room.View, it jobtree.Item, run execution) {
+	if s.ranBy.claims[run.item] == run.mark.Created || !jobtree.JavaInstance(run.mark.Value) {
+		return
+	}
+	lost := failover.Foreign{Instance: run.instance, Session: run.mark.Session, Token: run.mark.Created, Claim: run.mark.Revision}
+	if s.lastRun(run.item) != "" {
+		lost.Fire = s.lastFire(v, run.item)
+	}
+	s.noteLoss(run.item, loss{record: it.Record.Revision, claim: run.mark.Created, seen: time.Now(), Foreign: lost})
+}
+
+// unsettled tells whether a claim was lost whose item's record says yet that an execution of ours is lost, or waits. It is declared
+// lost, or left to Java, before the claim tells anything.
+func (l loss) unsettled(r jobtree.Record) bool {
+	return l.Session != 0 && l.Claim != 0 && (r.State == jobtree.ItemWaiting || r.State == jobtree.ItemRunning)
+}
+
+// leftToJava tells whether a record says that an execution was left to Java of which the claim was lost.
+func (l loss) leftToJava(r jobtree.Record) bool {
+	return l.Session != 0 && l.Claim != 0 && r.State == jobtree.ItemInterrupted && r.Current != nil && r.Current.Outcome == jobtree.Lost
 }
 
 // noteClaims leaves to Java what Java claims, however short that takes.
@@ -241,8 +272,8 @@ func (s *java) clearRemains(v room.View, batch *room.Batch, item int, l loss) {
 
 // MaybeLost implements [peers.Executors].
 func (s *java) MaybeLost(item int) bool {
-	_, pending := s.lost[item]
-	return pending
+	l, pending := s.lost[item]
+	return pending && !l.open
 }
 
 // TakenOff implements [peers.Executors], as Java owners do. A Java instance that claims an item runs nothing else before
@@ -261,6 +292,11 @@ func (s *java) settleLosses(v room.View) room.Batch {
 	var batch room.Batch
 	for item, l := range s.lost {
 		it := v.State.Item(item)
+		if record := it.Record.Value; l.unsettled(record) || l.record != it.Record.Revision && l.leftToJava(record) {
+			l.record, l.open = it.Record.Revision, l.unsettled(record)
+			s.lost[item] = l
+			s.ports.LookAgain(item)
+		}
 		if changed := it.Record.Revision != l.record; changed || s.wasNone(v, it, l) || it.Failover.Exists() && !l.had(it.Failover.Created) {
 			s.forgetLoss(item)
 			if changed && it.Remains.Exists() || it.FailoverItem != 0 && s.of == jobtree.ElasticJob3 {
@@ -283,6 +319,9 @@ func (s *java) settleLosses(v room.View) room.Batch {
 			s.ports.Wake(wait)
 			continue
 		}
+		if l.open {
+			continue
+		}
 		s.proposeLoss(v, &batch, item, l) // forgotten when it is recorded, by whomever
 	}
 	return batch
@@ -290,6 +329,9 @@ func (s *java) settleLosses(v room.View) room.Batch {
 
 // wasNone tells that an execution was not lost after all: its process is back, or it has ended.
 func (s *java) wasNone(v room.View, it jobtree.Item, l loss) bool {
+	if l.Session != 0 && l.Claim != 0 && (it.FailoverItem != 0 || it.Running.Exists()) {
+		return true
+	}
 	if l.Session != 0 {
 		return v.State.Instance(l.Instance).Session == l.Session || it.Running.Session == l.Session
 	}

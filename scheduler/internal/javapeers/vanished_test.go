@@ -25,7 +25,11 @@ func TestAnExecutionVanishesWithItsInstance(t *testing.T) {
 		steps []registry.Step
 		want  []execution
 	}{
-		"its session ends":                         {[]registry.Step{step(9, instance(8), mark(8))}, lost},
+		"its session ends": {[]registry.Step{step(9, instance(8), mark(8))}, lost},
+		"it has claimed and not begun": {[]registry.Step{step(9, instance(8), gone(tree.ItemFailover(3), 1, 8))}, []execution{
+			{item: 3, instance: "10.0.0.1@-@7", mark: gone(tree.ItemFailover(3), 1, 0).Old, claim: true},
+		}},
+		"its claim has ended":                      {[]registry.Step{step(9, instance(8), gone(tree.ItemFailover(3), 1, 7))}, nil},
 		"the store does not tell":                  {[]registry.Step{step(9, instance(0), mark(0))}, lost},
 		"the store does not tell of one":           {[]registry.Step{step(9, instance(8), mark(0))}, lost},
 		"it ends, and its instance leaves":         {[]registry.Step{step(9, instance(8), mark(7))}, nil},
