@@ -155,6 +155,22 @@ func TestAnItemThatComesFromJava(t *testing.T) {
 	})
 }
 
+// The console of 2.1.5 that asks an instance to run in the moment in which it leaves makes a node that no session owns, and a Java
+// leader would give it items for ever.
+func TestAGhostUnderAJavaLeader(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := c.javaLeads(dailyAsAssigned(2))
+		c.startShared("a", nil, daily(2))
+		j.do(registry.Put(orders.Instance(fullID("gone")), "TRIGGER"))
+		j.reshard(0, fullID("a"), fullID("gone"))
+		sleepUntil(5 * time.Second)
+		require.False(t, c.node(orders.Instance(fullID("gone"))).Exists())
+		require.True(t, c.node(orders.Instance(fullID("a"))).Exists())
+		require.True(t, c.node(orders.Instance(javaID)).Exists())
+	})
+}
+
 // A Java leader that stood still in its resharding until its session was over goes on with it, under its new session: it says that it
 // reshards, takes the items from their owners, and cannot end that. Java instances would wait for it.
 func TestAFormerJavaLeaderReshards(t *testing.T) {

@@ -21,8 +21,9 @@ func (m *Mending) strays(v room.View) (batch room.Batch) {
 	if leader.Created != 0 && (leader.Session == 0 || mislabelled) {
 		stray(v.Tree.Leader(), leader.Revision)
 	}
+	byJava := v.State.SharedWithJava() && v.State.LedByJava() // by one that would give such an instance items for ever
 	for _, i := range v.State.Instances {
-		if i.Session == 0 && (i.ID == v.Instance || v.Leads()) {
+		if i.Session == 0 && (i.ID == v.Instance || v.Leads() || byJava) {
 			stray(v.Tree.Instance(i.ID), i.Revision)
 		}
 	}
