@@ -27,8 +27,10 @@
 // subtree deletes parents too. Deleting a node leaves its parents in place, because a Java leader relies on
 // sharding/<item>.
 //
-// Two cases never occur in a job's tree: a node that is deleted while it has children, and a node that is put
-// where only a parent stood. The package stores them in a form of their own, which begins with a zero byte.
+// Two cases hardly occur in a job's tree: a node that is deleted while it has children, and a node that is put
+// where only a parent stood. The package stores them in a form of their own, which begins with a zero byte. The exception is
+// the name of a class that is put at a job's own path, where ElasticJob 3.x keeps it and reads it: it is stored unchanged, and
+// its node counts as created when the parent was.
 //
 // # Where the guarantees come from
 //

@@ -305,3 +305,24 @@ func TestTooLargeIsRefusedBeforeTheServerHangsUp(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, n.Value, most)
 }
+
+// ElasticJob 3.x reads the name of a job's class from the job's own znode, also where something below it was there first.
+func TestTheClassOfAJobThatHadOnlyChildren(t *testing.T) {
+	t.Parallel()
+	r, peer := open(t), java(t)
+	put(t, r, registry.Put("/job/servers/10.0.0.1", "DISABLED"))
+	view, err := r.View(t.Context(), "/job")
+	require.NoError(t, err)
+	for _, class := range []string{"com.acme.OrderJob", "com.acme.Outer$Other"} {
+		put(t, r, registry.Put("/job", class), registry.Put("/job/config", "cron: 0 * * * * ?"))
+		data, _, err := peer.Get("/" + namespaceOf(t) + "/job")
+		require.NoError(t, err)
+		require.Equal(t, class, string(data))
+		n, err := r.Get(t.Context(), "/job")
+		require.NoError(t, err)
+		require.Equal(t, class, n.Value)
+		s, err := view.WaitFor(t.Context(), func(s registry.Snapshot) bool { return s.Get("/job").Value == class })
+		require.NoError(t, err)
+		require.Equal(t, n, s.Get("/job"), "as the view says")
+	}
+}

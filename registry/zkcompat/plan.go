@@ -182,6 +182,9 @@ func (p *plan) put(w registry.Write) {
 	switch w.Kind {
 	case registry.WritePut, registry.WriteUpdate:
 		data := dataOf(w.Value, z)
+		if classOfJob(w.Path, w.Value, z) {
+			data = dataOf(w.Value, znode{})
+		}
 		if !z.there {
 			p.create(path, 0)
 		}
