@@ -114,6 +114,7 @@ var builders = map[string]builder{
 	"scheduler/handle.go update":                         {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
+	"scheduler/storeconfig.go storeClass": {"declare a job that has no class yet", []string{endsItself}, "writes the job's own node, which it compares"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},
 

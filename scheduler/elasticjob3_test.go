@@ -216,6 +216,31 @@ func TestTheWrongOptionBesideJavaInstances(t *testing.T) {
 	}
 }
 
+// An instance of ElasticJob 3.x that stores a job writes its class after its configuration, and may never do so: then we do.
+func TestAJobOfElasticJob3WithoutItsClass(t *testing.T) {
+	t.Parallel()
+	for name, conflict := range map[string]scheduler.Conflict{
+		"the registry wins": scheduler.RegistryWins, "the code wins": scheduler.CodeWins, "a conflict is refused": scheduler.RefuseConflict,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				text, err := jobtree.ElasticJob3.EncodeConfig(sharedJob(2))
+				require.NoError(t, err)
+				c.java().do(registry.Put(orders.Config(), text))
+				reg := c.server.Open("test")
+				defer reg.Close(t.Context())
+				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithElasticJob3Peers())
+				require.NoError(t, err)
+				_, err = s.Add(t.Context(), sharedJob(2), job.HandlerFunc(nothing), scheduler.OnConflict(conflict))
+				require.NoError(t, err)
+				require.Equal(t, text, c.node(orders.Config()).Value)
+				require.Equal(t, "com.acme.Orders", c.node(orders.Root()).Value)
+			})
+		})
+	}
+}
+
 func TestAConfigurationOfTheOtherKind(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

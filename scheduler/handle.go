@@ -140,10 +140,11 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	} else if err != nil {
 		return 0, err
 	}
-	root, err := j.s.rootOf(ctx, j.r.tree)
+	rootNode, err := j.s.rootOf(ctx, j.r.tree)
 	if err != nil {
 		return 0, err
 	}
+	root := rootNode.Value
 	before, err := j.s.dialect.Layout().DecodeConfig(root, stored)
 	if err != nil {
 		return 0, err

@@ -31,11 +31,18 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 		if !found.Exists() && declared.follows {
 			return false, nil
 		}
-		root, err := s.rootOf(ctx, tree)
+		rootNode, err := s.rootOf(ctx, tree)
 		if err != nil {
 			return false, err
 		}
+		root := rootNode.Value
 		text, err := s.declaredOver(ctx, root, found, cfg, declared.conflict)
+		if err == nil && text == found.Value {
+			var again bool
+			if again, err = s.storeClass(ctx, rootNode, found, cfg); again {
+				continue
+			}
+		}
 		if err != nil || text == found.Value {
 			return true, err
 		}
@@ -67,16 +74,34 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 	}
 }
 
-// rootOf returns the value of the job's own node, where that says something of its configuration.
-func (s *Scheduler) rootOf(ctx context.Context, tree jobtree.Tree) (string, error) {
+// storeClass stores the class of a job whose configuration came without one. again is true if the registry has changed meanwhile.
+func (s *Scheduler) storeClass(ctx context.Context, root, found registry.Node, cfg job.Config) (again bool, err error) {
+	tree, layout := jobtree.For(cfg.Name), s.dialect.Layout()
+	if layout == jobtree.Lite || root.Value != "" {
+		return false, nil
+	}
+	stored, err := layout.DecodeConfig(root.Value, found)
+	if err != nil || !layout.WithoutClass(root.Value, stored) {
+		return false, err
+	}
+	_, err = s.registry.Commit(ctx, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(tree.Config(), found.Revision), registry.Unchanged(tree.Root(), root.Revision)},
+		Then: []registry.Write{layout.PutClass(tree, cfg)},
+	})
+	again = errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
+	return again, err
+}
+
+// rootOf returns the job's own node, where that says something of its configuration.
+func (s *Scheduler) rootOf(ctx context.Context, tree jobtree.Tree) (registry.Node, error) {
 	if s.dialect.Layout() == jobtree.Lite {
-		return "", nil
+		return registry.Node{}, nil
 	}
 	node, err := s.registry.Get(ctx, tree.Root())
 	if errors.Is(err, registry.ErrNotFound) {
 		err = nil
 	}
-	return node.Value, err
+	return node, err
 }
 
 // declaredOver returns what the stored configuration should be after a declaration: the stored text
@@ -91,6 +116,9 @@ func (s *Scheduler) declaredOver(ctx context.Context, root string, found registr
 	stored, err := s.dialect.Layout().DecodeConfig(root, found)
 	if err != nil {
 		return "", fmt.Errorf("the registry holds a configuration that cannot be read (correct it, or remove the job if nobody uses it): %w", err)
+	}
+	if s.dialect.Layout().WithoutClass(root, stored) {
+		stored.Class = cfg.Class
 	}
 	if stored.ClassName() != cfg.ClassName() {
 		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}

@@ -60,6 +60,17 @@ func (l Layout) OtherClass(root string, c job.Config) string {
 	return root
 }
 
+// WithoutClass tells whether a stored configuration has no class yet, as nothing tells it but the value of the job's own node, root.
+// ElasticJob 3.x writes that after the configuration, and goes on if it could not.
+func (l Layout) WithoutClass(root string, stored job.Config) bool {
+	return l == ElasticJob3 && strings.TrimSpace(root) == "" && stored.Class == ""
+}
+
+// PutClass returns the write that stores the class of a job that is [Layout.WithoutClass].
+func (l Layout) PutClass(t Tree, c job.Config) registry.Write {
+	return registry.Put(t.Root(), rootOf(c))
+}
+
 // EncodeServer returns the text of a server node.
 func (l Layout) EncodeServer(disabled bool) string {
 	if l == ElasticJob3 && !disabled {
