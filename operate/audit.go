@@ -190,7 +190,7 @@ func gone(s registry.Snapshot, operated registry.Node, job string) (all []Outsid
 		_, err := fmt.Sscanf(op.Target, "item %d", &number)
 		switch {
 		case !last:
-		case Verb(op.Verb) == VerbDisableServer && did.DisabledServers == nil && !s.Get(tree.Server(ip)).Exists() && !ofElasticJob3(s, job), // which takes it away itself, once nobody lives there
+		case Verb(op.Verb) == VerbDisableServer && did.DisabledServers == nil && !s.Get(tree.Server(ip)).Exists() && !ofElasticJob3(s, job), // which may take it away itself, once nobody lives there
 			Verb(op.Verb) == VerbDisableItem && items && err == nil && !s.Get(tree.ItemDisabled(number)).Exists():
 			add(op.Target)
 		}

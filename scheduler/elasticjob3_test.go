@@ -152,7 +152,7 @@ func TestAServerBesideElasticJob3(t *testing.T) {
 	}
 }
 
-// An instance of ElasticJob 3.x that starts takes servers away on which it saw no instance, also if one joins meanwhile.
+// An instance of ElasticJob 3.x that starts may take servers away on which it saw no instance, also if one joins meanwhile.
 func TestAServerThatElasticJob3TookAway(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -167,8 +167,8 @@ func (s *java) endResharding(v room.View) room.Batch {
 }
 
 // keepServer proposes to write the node of this server again. An instance of ElasticJob 3.x that starts takes away those
-// of servers on which it has seen no instance, also if one joins in that moment, and all take a server without a node
-// for disabled. Whoever removes a server on purpose takes its instances out as well.
+// of servers on which it has seen no instance, also if one joins in that moment, though 3.0.4 does so to empty nodes alone; and
+// all take a server without a node for disabled. Whoever removes a server on purpose takes its instances out as well.
 func (s *java) keepServer(v room.View) room.Batch {
 	if s.of != jobtree.ElasticJob3 || v.Attached == nil || !v.Registered() || v.Leaving {
 		return nil
