@@ -16,13 +16,21 @@ func (j *judge) judgeConcurrency() {
 	for i := range j.Runs {
 		r := &j.Runs[i]
 		beside := slices.DeleteFunc(running[r.Instance], func(other *Run) bool {
-			return !other.Ended.IsZero() && !other.Ended.After(r.Began)
+			return !other.Ended.IsZero() && !other.Ended.After(r.Began) || j.givenUp(other, r)
 		})
 		if most := j.mostAtOnce(r); most > 0 && len(beside) >= most {
 			j.find(Intent, r.Began, r.Context.Item, fmt.Sprintf("%d items ran already in the process, and %d may", len(beside), most), beside[0], r)
 		}
 		running[r.Instance] = append(beside, r)
 	}
+}
+
+// givenUp tells whether code that does not listen may have been given up by a stop before other code was called: its scheduler is gone,
+// and the next one of that id counts its own.
+func (j *judge) givenUp(other, r *Run) bool {
+	return !other.Cancelled.IsZero() && !other.Cancelled.After(r.Began) && slices.ContainsFunc(j.Incidents, func(i Incident) bool {
+		return (i.Kind == Started || i.Kind == Stopped) && i.Instance == r.Instance && i.From.After(other.Began) && !i.From.After(r.Began)
+	})
 }
 
 // mostAtOnce returns the largest number of items that the settings allow of which a process may have gone by when it called code; 0

@@ -3,6 +3,8 @@ package checker_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -78,4 +80,21 @@ func TestConcurrency(t *testing.T) {
 			s.end(1, other, jobtree.Success)
 		}, nil},
 	}, func(cfg *job.Config) { cfg.MaxConcurrentItems, cfg.Retries = 1, 1 })
+}
+
+// Code that does not listen goes on when a stop has given it up, and the next scheduler of the id knows nothing of it.
+func TestConcurrencyAfterAStop(t *testing.T) {
+	t.Parallel()
+	for stopped, want := range map[bool]bool{true: false, false: true} {
+		s := newStory(func(cfg *job.Config) { cfg.MaxConcurrentItems = 1 })
+		s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+		deaf := s.at(0).begin(0, a, job.Scheduled, fire)
+		if deaf.Ended = fire.Add(9 * second); stopped {
+			deaf.Cancelled, deaf.Cause = fire.Add(2*second), errFailed
+			s.at(second).happen(checker.Stopped, a).Until = fire.Add(3 * second)
+			s.at(4*second).happen(checker.Started, a)
+		}
+		s.at(5*second).begin(1, a, job.Scheduled, fire)
+		require.Equal(t, want, hasLapse(s.judge(), lapse{checker.Intent, "1 items ran already"}))
+	}
 }

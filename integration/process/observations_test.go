@@ -147,16 +147,14 @@ func (o *observations) dropped(thaws []thaw) []checker.Incident {
 // livesAgain returns when, after an instance ended, its id can be that of nothing but the next process that has it; the end if there
 // is none.
 func (o *observations) livesAgain(instance string, ended time.Time) time.Time {
-	again := o.end
+	last := o.end
 	for _, i := range o.incidents {
-		if i.Kind == checker.Started && i.Instance == instance && i.From.After(ended) && i.From.Before(again) {
-			again = i.From
+		if settled := i.From.Add(o.rules.TTL + o.rules.Detect + o.rules.Settle); i.Kind == checker.Started && i.Instance == instance &&
+			i.From.After(ended) && settled.Before(last) {
+			last = settled
 		}
 	}
-	if again == o.end {
-		return again
-	}
-	return again.Add(o.rules.TTL + o.rules.Detect + o.rules.Settle)
+	return last
 }
 
 // troubled tells whether there was another reason for a session to end. A network that was slow or lost what one side sent
