@@ -470,6 +470,68 @@ func TestAnInstanceOfElasticJob3StartsAgainUnderItsID(t *testing.T) {
 	}
 }
 
+// One that comes back in another session takes its marks away one after the other, and over a slow store that takes its time.
+func TestAnInstanceOfElasticJob3ThatClearsItsMarksSlowly(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startBeside3("a", nil, failingSlowly(6))
+		sleepUntil(time.Second)
+		j := c.elasticJob3Joins(javaID)
+		sleepUntil(12 * time.Second)
+		c.take()
+		for item := range 6 {
+			j.begin(item, true)
+		}
+		time.Sleep(500 * time.Millisecond)
+		j.vanish()
+		again := c.elasticJob3(javaID)
+		again.do(registry.Delete(orders.Instance(javaID)))
+		again.join()
+		for item := range 6 {
+			time.Sleep(900 * time.Millisecond)
+			again.end(item)
+		}
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+	})
+}
+
+// What may run on although its mark is older than its instance is not run beside it: it was left as the server was disabled, and we
+// have seen neither session. That the server is enabled again tells nothing new.
+func TestAMarkThatPerhapsRunsOn(t *testing.T) {
+	t.Parallel()
+	for name, enabled := range map[string]bool{"and its server stays disabled": false, "and its server is enabled again": true} {
+		for _, owner := range []string{javaID, fullID("a")} {
+			t.Run(name+", owned by "+owner, func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					cfg := failingSlowly(1)
+					j := c.elasticJob3(javaID)
+					j.store(cfg)
+					j.join()
+					j.begin(0, true)
+					server := registry.Put(orders.Server(jobtree.ServerOf(javaID)), "DISABLED")
+					j.do(registry.Put(orders.ItemInstance(0), owner), registry.Delete(orders.Instance(javaID)), server)
+					j.do(registry.PutOwned(orders.Instance(javaID), jobtree.ElasticJob3.EncodeInstance(javaID), j.session))
+					c.startBeside3("a", nil, cfg)
+					sleepUntil(30 * time.Second)
+					if enabled {
+						j.do(registry.Put(orders.Server(jobtree.ServerOf(javaID)), "ENABLED"))
+					}
+					before := c.server.Stats().Transactions
+					sleepUntil(5 * time.Minute)
+					require.Empty(t, c.take())
+					require.Less(t, c.server.Stats().Transactions-before, 60, "nobody asks for it again and again")
+					require.True(t, c.node(orders.ItemRunning(0)).Exists())
+					j.vanish()
+					sleepUntil(7 * time.Minute)
+					require.NotEmpty(t, c.reruns(), "its session is over")
+				})
+			})
+		}
+	}
+}
+
 // A process that connects again under its session makes its node anew, and runs on: also if its server is disabled, when it leaves its
 // marks, and if it runs what it has claimed.
 func TestAnInstanceOfElasticJob3RunsOnAsItReconnects(t *testing.T) {

@@ -493,7 +493,7 @@ func TestAJavaInstanceStartsAgainUnderItsID(t *testing.T) {
 			inBubble(t, func(t *testing.T, c *cluster) {
 				c.startShared("a", nil, failingSlowly(1))
 				sleepUntil(time.Second)
-				j := c.javaJoins(javaID)
+				j := c.javaJoins(javaID, memory.WithTTL(20*time.Second)) // Java's lasts longer yet
 				sleepUntil(12 * time.Second)
 				c.take()
 				if claimed {
@@ -513,6 +513,33 @@ func TestAJavaInstanceStartsAgainUnderItsID(t *testing.T) {
 			})
 		})
 	}
+}
+
+// One that comes back in another session takes its marks away one after the other, and over a slow store that takes its time. What it
+// still runs meanwhile is not run again.
+func TestAJavaInstanceThatClearsItsMarksSlowly(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.startShared("a", nil, failingSlowly(6))
+		sleepUntil(time.Second)
+		j := c.javaJoins(javaID, memory.WithTTL(40*time.Second))
+		sleepUntil(12 * time.Second)
+		c.take()
+		again := c.java()
+		for item := range 6 {
+			j.begin(item)
+		}
+		time.Sleep(500 * time.Millisecond)
+		again.leave()
+		again.comeBack()
+		for item := range 6 {
+			time.Sleep(900 * time.Millisecond)
+			again.end(item)
+		}
+		j.vanish()
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+	})
 }
 
 // A process whose session another one follows, as after an outage, takes its marks away, or ends what it has claimed.

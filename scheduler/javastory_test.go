@@ -90,9 +90,9 @@ type java struct {
 }
 
 // java connects one, which takes no part yet.
-func (c *cluster) java() *java {
+func (c *cluster) java(opts ...memory.Option) *java {
 	c.t.Helper()
-	reg := c.server.Open("test")
+	reg := c.server.Open("test", opts...)
 	c.t.Cleanup(func() { _ = reg.Close(context.Background()) })
 	session, err := reg.Session(c.t.Context())
 	require.NoError(c.t, err)
@@ -100,9 +100,9 @@ func (c *cluster) java() *java {
 }
 
 // javaJoins connects one that takes part.
-func (c *cluster) javaJoins(id string) *java {
+func (c *cluster) javaJoins(id string, opts ...memory.Option) *java {
 	c.t.Helper()
-	j := c.java()
+	j := c.java(opts...)
 	j.joinAs(id)
 	return j
 }

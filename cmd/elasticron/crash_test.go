@@ -13,10 +13,13 @@ import (
 )
 
 // wantsCores has a process begin with the highest limit of core dumps that it may have.
-func (w *workerProcess) wantsCores() {
+func (w *workerProcess) wantsCores() { w.limited(`ulimit -S -c "$(ulimit -H -c)"`) }
+
+// limited has a process begin with limits.
+func (w *workerProcess) limited(limits string) {
 	sh, err := exec.LookPath("sh")
 	require.NoError(w, err)
-	w.cmd.Args = append([]string{"sh", "-c", `ulimit -S -c "$(ulimit -H -c)" && exec "$@"`, "sh", w.cmd.Path}, w.cmd.Args[1:]...)
+	w.cmd.Args = append([]string{"sh", "-c", limits + ` && exec "$@"`, "sh", w.cmd.Path}, w.cmd.Args[1:]...)
 	w.cmd.Path = sh
 }
 
@@ -40,12 +43,33 @@ func (w *workerProcess) aborted() {
 // ends nothing.
 func TestAPanicEndsTheProgramBySignal(t *testing.T) {
 	t.Parallel()
-	w := newWorkerProcess(t, t.TempDir(), []string{asProgram + "=" + crashing})
-	w.wantsCores()
-	require.NoError(t, w.cmd.Start())
-	w.aborted()
-	require.True(t, w.log.has("recovered: by a job\n"), w.log.String())
-	require.True(t, w.log.has("panic: by the program"), w.log.String())
+	for limits, want := range map[string]string{
+		`ulimit -S -c "$(ulimit -H -c)"`: "core limit 1\n", // no kernel writes such a core, nor hands it to a program
+		"ulimit -S -c 0":                 "core limit 1\n",
+		"ulimit -H -c 0":                 "core limit 0\n",
+	} {
+		t.Run(limits, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkerProcess(t, t.TempDir(), []string{asProgram + "=" + crashing})
+			w.limited(limits)
+			require.NoError(t, w.cmd.Start())
+			if want == "core limit 0\n" && coresArePiped() {
+				require.Equal(t, 2, w.endedWith())
+			} else {
+				w.aborted()
+			}
+			require.True(t, w.log.has(want), w.log.String())
+			require.True(t, w.log.has("recovered: by a job\n"), w.log.String())
+			require.True(t, w.log.has("panic: by the program"), w.log.String())
+		})
+	}
+}
+
+// endedWith waits until a process has ended, and returns its status.
+func (w *workerProcess) endedWith() int {
+	var exit *exec.ExitError
+	require.ErrorAs(w, w.cmd.Wait(), &exit, w.log.String())
+	return exit.ExitCode()
 }
 
 // systemd's watchdog sends SIGABRT to what stands still, and is to start it anew.

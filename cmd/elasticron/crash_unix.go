@@ -4,7 +4,9 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
+	"strings"
 	"syscall"
 )
 
@@ -24,11 +26,26 @@ func crashBySignal() {
 	if err := syscall.Getrlimit(syscall.RLIMIT_CORE, &limit); err != nil {
 		return
 	}
-	if limit.Cur > coreBytes {
-		limit.Cur = min(coreBytes, limit.Max)
-		if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &limit); err != nil {
+	switch {
+	case limit.Cur == coreBytes:
+	case limit.Max < coreBytes: // it is 0 and stays so
+		if coresArePiped() {
 			return // better the wrong status than a core
+		}
+	default:
+		limit.Cur = coreBytes // which may be more than it was: 0 is what most have
+		if err := syscall.Setrlimit(syscall.RLIMIT_CORE, &limit); err != nil {
+			return
 		}
 	}
 	debug.SetTraceback("crash")
+}
+
+// coresArePiped tells whether cores go to a program, or may.
+func coresArePiped() bool {
+	pattern, err := os.ReadFile("/proc/sys/kernel/core_pattern")
+	if err != nil {
+		return runtime.GOOS == "linux"
+	}
+	return strings.HasPrefix(string(pattern), "|")
 }

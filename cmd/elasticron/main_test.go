@@ -42,6 +42,7 @@ func TestMain(m *testing.M) {
 // panicTwice panics where that is recovered, as a job's code may, and where it is not.
 func panicTwice() {
 	crashBySignal()
+	tellCoreLimit()
 	func() {
 		defer func() { fmt.Fprintln(os.Stderr, "recovered:", recover()) }()
 		panic("by a job")

@@ -223,7 +223,7 @@ func prefixOf(text string) (netip.Prefix, error) {
 }
 
 func (s *serving) secret() (string, error) {
-	if secret := s.program.env(secretVariable); secret != "" || s.oidcSecretFile == "" {
+	if secret := strings.TrimSpace(s.program.env(secretVariable)); secret != "" || s.oidcSecretFile == "" {
 		return secret, nil
 	}
 	text, err := os.ReadFile(s.oidcSecretFile)

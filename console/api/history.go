@@ -110,8 +110,13 @@ func (c *call) mayAskHistory(job string) error {
 		"you may not read all jobs of namespace %s, and of a name as long as this one the history keeps the first %d characters, so it cannot tell the job from others", c.ns.Name, history.MaxJobName)
 }
 
-// heardLate is how long a history may take to hear of an end that the registry shows.
-const heardLate = time.Minute
+const (
+	// heardLate is how long a history may take to hear of an end that the registry shows.
+	heardLate = time.Minute
+	// begunUnseen is how long before the registry's last answer an execution may have begun that is not in it: by how much clocks may
+	// differ, and a commit takes.
+	begunUnseen = 5 * time.Second
+)
 
 // runs tells which executions without an end run, as the registry shows, or have just ended, so that the history is about to hear
 // of it. A history has the start of one whose process was killed, and no end. While the registry does not answer, the history is
@@ -126,7 +131,7 @@ func (c *call) runs(rows []history.Execution) map[int]bool {
 		if p == nil {
 			p = c.picture() // later than the history was read: what began before is there
 		}
-		found[i] = !p.Connected && e.Start.After(p.AsOf) || slices.ContainsFunc(p.Namespace.ExecutionsOf(e.Job, e.Item), func(now operate.ExecutionRow) bool {
+		found[i] = !p.Connected && e.Start.After(p.AsOf.Add(-begunUnseen)) || slices.ContainsFunc(p.Namespace.ExecutionsOf(e.Job, e.Item), func(now operate.ExecutionRow) bool {
 			ended := now.Outcome == string(jobtree.Success) || now.Outcome == string(jobtree.Failure)
 			if now.Outcome != operate.OutcomeRunning && (!ended || p.AsOf.Sub(now.End) > heardLate) {
 				return false // what has ended for longer, the history does not hear of any more

@@ -15,9 +15,12 @@ import (
 // makes it anew when it reconnects, and other Java instances may take over what it ran.
 const confirmLoss = time.Second
 
-// confirmOther is how long, in ElasticJob 3.x, a mark must stand that is older than the instance that it names, where nobody here saw
-// which session made it. One that connects again takes its marks away as soon as it has made its node anew.
+// confirmOther is how long, in ElasticJob 3.x, a mark must stand that is older than the instance that it names. A process that connects
+// again takes its marks away as soon as it has made its node anew: one after the other, with two requests for each of its items.
 const confirmOther = 10 * time.Second
+
+// confirmReplaced is, in 2.1.5, for how long another session must have had the instance when the marks of the former session go.
+const confirmReplaced = 3 * time.Second
 
 // losses are executions of Java instances whose mark vanished together with their instance, or after another process had taken
 // its place: the session of both is over. It is the only sign of a crash that Java leaves, and only those who
@@ -139,16 +142,22 @@ func (s *java) noteDeaths(v room.View, step registry.Step) {
 	}
 	for item := range v.State.Items() {
 		if mark := v.State.Item(item).Running; mark.Exists() && gone[mark.Value] {
-			if s.died == nil {
-				s.died = make(map[int]death)
-			}
-			s.died[item] = death{mark: mark.Created, session: mark.Session}
+			s.remember(item, death{mark: mark.Created, session: mark.Session})
 		}
 	}
 }
 
+// remember notes of which session a mark is, or may be.
+func (s *java) remember(item int, d death) {
+	if s.died == nil {
+		s.died = make(map[int]death)
+	}
+	s.died[item] = d
+}
+
 // lives tells whether what a mark is of perhaps runs on although the instance that it names is younger: its process has connected
-// again, and does not take the mark away if its server is disabled. Who saw that session goes by it.
+// again, and does not take the mark away if its server is disabled. Who saw that session goes by it, and who did not takes the mark for
+// that of the one that is there now, until that goes: also when the server is enabled again.
 func (s *java) lives(v room.View, item int, mark jobtree.Mark) bool {
 	instance := v.State.Instance(mark.Value)
 	if instance.Created == 0 {
@@ -197,6 +206,7 @@ func (s *java) noteRemains(v room.View) {
 			continue // one of ours: the record tells
 		}
 		if s.lives(v, item, it.Remains) {
+			s.remember(item, death{mark: it.Remains.Created, session: v.State.Instance(it.Remains.Value).Session})
 			continue
 		}
 		run := failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}
@@ -279,7 +289,12 @@ func (s *java) MaybeLost(item int) bool {
 // TakenOff implements [peers.Executors], as Java owners do. A Java instance that claims an item runs nothing else before
 // that, and passes over each of its fires at which the item runs: an owner of ours that fires a moment earlier each time
 // would keep it from all its items.
-func (*java) TakenOff(v room.View, node jobtree.Item) bool {
+//
+// What perhaps runs on, though its mark is older than its instance, is not begun beside it either.
+func (s *java) TakenOff(v room.View, node jobtree.Item) bool {
+	if node.Remains.Exists() && jobtree.JavaInstance(node.Remains.Value) && s.lives(v, node.Number, node.Remains) {
+		return true
+	}
 	claim := node.Failover
 	return claim.Session != 0 && jobtree.JavaInstance(claim.Value) && v.State.Instance(claim.Value).Created != 0
 }
@@ -309,7 +324,7 @@ func (s *java) settleLosses(v room.View) room.Batch {
 			s.lost[item] = l
 		}
 		confirm := confirmLoss
-		if l.other != 0 && s.died[item].mark != l.Token { // a claim, too, is of a session that nobody knows
+		if l.other != 0 {
 			confirm = confirmOther
 		}
 		if !v.Leads() && !v.Owns(item) && !v.State.LedByJava() {

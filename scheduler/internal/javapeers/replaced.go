@@ -2,6 +2,7 @@ package javapeers
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -10,8 +11,8 @@ import (
 
 // replaced finds the executions whose process is gone although an instance of its id is there: a JVM that starts again under
 // the same id, before the session of the one before it is over, takes the place of that one's node. The marks go with that session,
-// later, and alone. A process that connects again in another session takes its marks away as soon as it has made its node: it has done
-// so within the time by which a loss is confirmed.
+// later, all in one revision. A process that connects again in another session takes its marks away as soon as it has made its node, one
+// after the other and each in a revision of its own, as fast as the store lets it.
 type replaced struct {
 	by map[registry.SessionID]replacement // by the former session, of which a mark stood
 }
@@ -44,7 +45,11 @@ func (r *replaced) take(s *jobtree.State, step registry.Step, now time.Time) (fo
 			continue
 		}
 		other, known := r.by[change.Old.Session]
-		if !known || other.since.IsZero() || now.Sub(other.since) < confirmLoss || !s.Enabled(other.instance) {
+		if known && clears(s, step, change) {
+			delete(r.by, change.Old.Session)
+			continue
+		}
+		if !known || other.since.IsZero() || now.Sub(other.since) < confirmReplaced || !s.Enabled(other.instance) {
 			continue
 		}
 		if claim, goes := claims[name.Item]; s.Item(name.Item).Failover.Session == change.Old.Session && (!goes || !together(change, claim)) {
@@ -53,6 +58,22 @@ func (r *replaced) take(s *jobtree.State, step registry.Step, now time.Time) (fo
 		found = append(found, execution{item: name.Item, instance: other.instance, mark: change.Old})
 	}
 	return found
+}
+
+// clears tells whether marks of a session do not go together, of which a step takes one away: then it is not the session's end that
+// takes them.
+func clears(s *jobtree.State, step registry.Step, gone registry.Change) bool {
+	for item := range s.Items() {
+		mark := s.Item(item).Running
+		if mark.Session != gone.Old.Session || s.Tree().ItemRunning(item) == gone.Path() {
+			continue
+		}
+		other := slices.IndexFunc(step.Changes, func(c registry.Change) bool { return c.Path() == s.Tree().ItemRunning(item) })
+		if other >= 0 && !together(gone, step.Changes[other]) || other < 0 && gone.Removed <= step.Snapshot.Revision() {
+			return true
+		}
+	}
+	return false
 }
 
 // note takes in a change of an instance's node.

@@ -101,7 +101,7 @@ func (r *Rounds) queueAtOnce(v room.View, it *item) bool {
 // plainlyIdle tells whether nothing runs of an item, and nothing is owed of it.
 func plainlyIdle(node jobtree.Item) bool {
 	record := node.Record
-	if node.Running.Exists() || node.Failover.Exists() || node.Misfire.Exists() || record.Err != nil {
+	if node.Running.Exists() || node.Remains.Exists() || node.Failover.Exists() || node.Misfire.Exists() || record.Err != nil {
 		return false
 	}
 	switch record.Value.State {
