@@ -52,7 +52,7 @@ func (h *Hub) note(answered bool, at time.Time) {
 		h.addGap(Gap{From: h.asOf, To: at})
 		h.cfg.Logger.Info("the console shows the namespace live again", "namespace", h.cfg.Namespace, "since", h.asOf)
 		h.asOf = at
-		h.broadcast(EventConnected, time.Now())
+		h.broadcast(EventConnected, time.Now(), everyone)
 		h.tell(time.Now(), h.andRead(h.takeOver(time.Now(), false)))
 		h.refill()
 	case h.connected && at.Sub(h.asOf) >= staleAfter:
@@ -68,5 +68,5 @@ func (h *Hub) lose() {
 	}
 	h.connected = false
 	h.show(time.Now(), nil)
-	h.broadcast(EventDisconnected, time.Now())
+	h.broadcast(EventDisconnected, time.Now(), everyone)
 }

@@ -156,19 +156,22 @@ func (h *Hub) tell(now time.Time, changed map[string]bool) {
 		if !h.connected {
 			event = EventDisconnected
 		}
-		h.broadcast(event, now)
+		h.broadcast(event, now, func(c *client) bool {
+			return len(c.batches) == 0 // what waits for them is a sign of life, too, and a slow line is to have the time for it
+		})
 	}
 }
 
-// broadcast tells all readers whether the registry answers.
-func (h *Hub) broadcast(event string, now time.Time) {
+func everyone(*client) bool { return true }
+
+// broadcast tells readers whether the registry answers.
+func (h *Hub) broadcast(event string, now time.Time, to func(*client) bool) {
 	h.lastAlive = now
 	b := batch{[]*frame{h.status(event, now)}, []byte("\n")}
 	for c := range h.clients {
-		if event == EventAlive && len(c.batches) > 0 {
-			continue // what waits for them is a sign of life, too, and a slow line is to have the time for it
+		if to(c) {
+			c.give(b)
 		}
-		c.give(b)
 	}
 }
 

@@ -414,6 +414,17 @@ func TestSignsOfLifeDoNotPileUp(t *testing.T) {
 		time.Sleep(3 * waiting * aliveEvery)
 		require.Len(t, c.batches, 1)
 		require.Zero(t, h.slow.Load())
+
+		<-c.batches // and in an outage
+		for n := range 3 * waiting {
+			h.mu.Lock()
+			h.connected = false
+			h.tell(time.Now().Add(time.Duration(n+1)*aliveEvery), nil)
+			h.connected = true
+			h.mu.Unlock()
+		}
+		require.Len(t, c.batches, 1)
+		require.Zero(t, h.slow.Load())
 	})
 }
 
