@@ -31,6 +31,9 @@ type JobRow struct {
 	// Instances are those that live.
 	Instances int    `json:"instances"`
 	Leader    string `json:"leader,omitempty"`
+	// Disabled tells that the job is disabled as a whole, whatever its status: one of which no instance lives is CRASHED, and one
+	// whose servers were disabled one by one is DISABLED.
+	Disabled bool `json:"disabled"`
 	// Next is when the job fires next, if somebody may run it and that is known.
 	Next time.Time `json:"next,omitzero"`
 	// OverdueSince is the oldest fire that an item should have run for and did not.
@@ -316,7 +319,7 @@ func (l *look) row() JobRow {
 	c := l.st.Config.Value
 	row := JobRow{
 		Job: l.name(), Description: c.Description, Cron: c.Cron, TimeZone: c.TimeZone,
-		Items: l.st.Total(), Instances: len(l.st.Instances), Leader: l.st.Leader.Instance,
+		Items: l.st.Total(), Instances: len(l.st.Instances), Leader: l.st.Leader.Instance, Disabled: l.disabled(),
 		Next: l.next(), Recorded: c.Monitored(), Revision: l.st.Config.Revision,
 	}
 	if l.st.Config.Exists() && l.st.Config.Err == nil {

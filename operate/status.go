@@ -242,6 +242,9 @@ func (l *look) status(items []ItemRow) (Status, []Reason) {
 	if status != OK {
 		reasons = append(reasons, reason)
 	}
+	if status == Crashed && l.disabled() { // which goes on when somebody joins
+		reasons = append(reasons, l.whyDisabled())
+	}
 	return status, append(reasons, reasonsOfItems(items)...)
 }
 
@@ -252,9 +255,9 @@ func (l *look) javaStatus() (Status, Reason) {
 		return Crashed, because(NoInstance, "no instance lives")
 	}
 	if l.st.JobDisabled() {
-		return Disabled, because(DisabledJob, "the configuration has disabled = true")
+		return Disabled, l.whyDisabled()
 	}
-	if !slices.ContainsFunc(l.servers, func(s serverOfJob) bool { return !s.disabled }) {
+	if l.noServerEnabled() {
 		return Disabled, because(DisabledServers, "all servers are disabled")
 	}
 	owned := false
@@ -272,6 +275,23 @@ func (l *look) javaStatus() (Status, Reason) {
 		return ShardingFlag, because(Unassigned, "no item has an owner yet; if it stays so, the log of the instances says why")
 	}
 	return OK, Reason{}
+}
+
+// disabled tells whether the job is disabled as a whole, so that [Operator.EnableJob] is what it needs. One is not whose servers
+// were disabled one by one.
+func (l *look) disabled() bool {
+	return l.st.JobDisabled() || l.operated.Value.DisabledServers != nil || l.st.Config.Value.Disabled && l.noServerEnabled()
+}
+
+func (l *look) noServerEnabled() bool {
+	return !slices.ContainsFunc(l.servers, func(s serverOfJob) bool { return !s.disabled })
+}
+
+func (l *look) whyDisabled() Reason {
+	if l.st.Config.Value.Disabled {
+		return because(DisabledJob, "the configuration has disabled = true")
+	}
+	return because(DisabledJob, "the job was disabled, and with it all its servers")
 }
 
 func (l *look) lives(instance string) bool { return l.st.Instance(instance).Created != 0 }

@@ -140,6 +140,14 @@ func TestStatusOfAJob(t *testing.T) {
 			reasons{operate.NoInstance},
 			"CRASHED",
 		},
+		"disabled, and nobody lives": {
+			func(tb testing.TB, t tree) {
+				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Disabled = true })).remove(orders.Instance(one), orders.Instance(two))
+			},
+			operate.Crashed,
+			reasons{operate.NoInstance, operate.DisabledJob},
+			"CRASHED",
+		},
 		"all servers disabled": {
 			func(_ testing.TB, t tree) {
 				t.put(orders.Server("10.0.0.1"), "DISABLED").put(orders.Server("10.0.0.2"), "DISABLED")
@@ -456,6 +464,40 @@ func TestADisabledJobDisablesNoServer(t *testing.T) {
 	require.Equal(t, operate.OK, instances[0].Status)
 	require.Empty(t, instances[0].Reasons)
 	require.Equal(t, operate.Disabled, instances[1].Status)
+}
+
+// Whether a job can be enabled does not follow from its status: one of which no instance lives is CRASHED, and one whose servers
+// were disabled one by one has nothing to enable.
+func TestWhetherAJobIsDisabled(t *testing.T) {
+	t.Parallel()
+	off := everyMinute("orders")
+	off.Disabled = true
+	nobody := func(t tree) { t.remove(orders.Instance(one), orders.Instance(two)) }
+	servers := func(t tree) {
+		t.put(orders.Server("10.0.0.1"), "DISABLED").put(orders.Server("10.0.0.2"), "DISABLED")
+	}
+	for name, test := range map[string]struct {
+		change func(tree)
+		want   bool
+	}{
+		"in order":                   {func(tree) {}, false},
+		"nobody lives":               {nobody, false},
+		"disabled":                   {func(nodes tree) { nodes.put(orders.Config(), configOf(t, off)) }, true},
+		"disabled, and nobody lives": {func(nodes tree) { nodes.put(orders.Config(), configOf(t, off)); nobody(nodes) }, true},
+		"all servers disabled":       {servers, false},
+		"disabled with all its servers, beside Java": {func(nodes tree) {
+			servers(nodes)
+			nodes.put(orders.Operated(), jobtree.EncodeOperated(jobtree.Operated{DisabledServers: []string{}}))
+		}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nodes := good(t)
+			test.change(nodes)
+			row, _ := nodes.read().Job("orders")
+			require.Equal(t, test.want, row.Disabled)
+		})
+	}
 }
 
 func TestRows(t *testing.T) {

@@ -112,7 +112,7 @@ func madeUpJobs(n int) []object {
 	add := func(name, status string, more object) {
 		row := object{
 			"job": name, "status": status, "items": 4, "running_items": 0, "waiting_items": 0, "overdue_items": 0, "disabled_items": 0,
-			"instances": 3, "leader": first, "recorded": true, "revision": 48190, "cron": "0 0/5 * * * ?", "time_zone": "Europe/Berlin", "class": name, "type": "SIMPLE",
+			"instances": 3, "disabled": status == "DISABLED", "leader": first, "recorded": true, "revision": 48190, "cron": "0 0/5 * * * ?", "time_zone": "Europe/Berlin", "class": name, "type": "SIMPLE",
 			"next": now.Add(2 * time.Minute).Format(time.RFC3339),
 			"runs": "ssssssssssssissfsssr", "last": execution(name, 1, first, "success", now.Add(-80*time.Second), 1200*time.Millisecond, ""),
 		}
@@ -387,7 +387,7 @@ func (s *scene) bulk(w http.ResponseWriter, r *http.Request) {
 		} else {
 			all = append(all, object{"job": name, "outcome": object{"plan": object{"verb": body.Verb + " job", "job": name, "state": 1, "config": 1}}})
 			if !dry && body.Verb == "disable" {
-				row["status"], row["next"] = "DISABLED", nil
+				row["status"], row["disabled"], row["next"] = "DISABLED", true, nil
 			}
 		}
 		s.mu.Unlock()

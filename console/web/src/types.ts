@@ -33,6 +33,7 @@ export interface JobRow {
   disabled_items: number;
   instances: number;
   leader?: string;
+  disabled: boolean; // as a whole, whatever the status
   next?: string;
   overdue_since?: string;
   recorded: boolean;

@@ -153,7 +153,7 @@ export function job(): void {
 
   const done = (): void => later();
   const deeds = (r: JobRow): Child => {
-    const off = r.status === "DISABLED";
+    const off = r.disabled;
     return [
       operates && button("Trigger", () => trigger(r), { class: "primary" }),
       operates && off && button("Enable", () => ({ title: `Enable ${name}`, button: "Enable", does: "The job runs again, from its next fire on. Servers and items that were disabled one by one stay so.", url: url("enable"), done })),
