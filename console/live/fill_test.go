@@ -71,6 +71,7 @@ func TestTheHistoryFillsTheTimeline(t *testing.T) {
 			runOf(0, time.Millisecond, 70), runOf(0, 10*time.Minute, 60), failed, runOf(0, 2*time.Hour, 1),
 			{Job: "a", Item: 1, Start: time.Now().Add(-30 * time.Minute), Token: 40, IP: "10.0.0.9", Source: job.Failover}, // nobody told of its end
 		}}
+		time.Sleep(time.Second)
 		h := opened(t, Config{Registry: s, History: past})
 		began := time.Now()
 		p := opens(t, h, anna, "topic=job/a", "")

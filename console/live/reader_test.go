@@ -216,6 +216,11 @@ func (s *seen) take(frames []JobFrame) {
 		for _, span := range f.Spans {
 			s.spans[spanName{span.Item, span.Instance, span.Begin}] = span
 		}
+		for name, span := range s.spans { // as the page does, which is not to keep what it cannot draw
+			if !span.End.IsZero() && span.End.Before(f.From) {
+				delete(s.spans, name)
+			}
+		}
 		s.log = append(s.log, f.Log...)
 	}
 }

@@ -67,6 +67,7 @@ type toldJob struct {
 	items     []string
 	instances string
 	gaps      string
+	from      time.Time
 	fires     []time.Time
 	missing   bool
 }
@@ -158,10 +159,12 @@ func (h *Hub) jobFrame(name string, told *toldJob, after uint64, now time.Time) 
 		*told = toldJob{missing: true}
 		return f, any
 	}
-	if told.missing || j.line.removed > after {
+	from := h.sinceOf(j.line, now.Add(-keptFor))
+	if told.missing || j.line.removed > after || from.Before(told.from) { // of before that, readers keep nothing
 		*told, after = toldJob{}, 0
 		f.Full = true
 	}
+	told.from = from
 	if text := string(row.JSON); text != told.row {
 		told.row, f.Row, any = text, row.JSON, true
 	}
