@@ -37,7 +37,8 @@ type Settings struct {
 // It is refused if the configuration is not what was shown, if the new one is not allowed or has another name or
 // class, if it changes nothing, if it asks for what Java instances of the job cannot do, and, unless forced, if Java
 // instances that come later could not, on ZooKeeper, if it lowers the total count, which ends items, or if it has a job
-// run whose stored configuration cannot be read and that elasticron migrate keeps from running.
+// run whose stored configuration cannot be read and that elasticron migrate keeps from running. A warning says if files own the
+// settings, and put them back.
 func (o *Operator) ChangeSettings(ctx context.Context, job string, s Settings, opts Options) (Result, error) {
 	if (s.Change == nil) == (s.Text == "") {
 		return Result{}, fmt.Errorf("%w: settings are changed either by Change or by Text", ErrInvalidOption)
@@ -60,7 +61,7 @@ func changeSettings(w *world, s Settings) (decision, error) {
 		return decision{}, w.otherThanShown(s, stored)
 	}
 	if s.Change == nil {
-		return w.replaceSettings(s.Text)
+		return w.overFiles(w.replaceSettings(s.Text))
 	}
 	if r := w.known(); r != nil {
 		return decision{}, r
@@ -77,7 +78,19 @@ func changeSettings(w *world, s Settings) (decision, error) {
 	if err != nil {
 		return decision{}, invalid(err)
 	}
-	return w.replaceSettings(text)
+	return w.overFiles(w.replaceSettings(text))
+}
+
+// overFiles has a decision on settings say that files own these, unless it stores what the files say.
+func (w *world) overFiles(d decision, err error) (decision, error) {
+	if mark := w.operated.Value.Files; err == nil && mark != nil && !mark.Gone {
+		for _, write := range d.write {
+			if write.Path == w.tree.Config() && digestOf(write.Value) != mark.Digest {
+				d.warn(fmt.Sprintf("the files of %q own these settings, and a process that has the files puts them back: change them there", mark.Owner))
+			}
+		}
+	}
+	return d, err
 }
 
 // otherThanShown refuses settings for a configuration that is not stored any more.
@@ -323,7 +336,7 @@ func rollBack(w *world, operation string, shown registry.Revision) (decision, er
 	}
 	text := op.Before
 	if w.state.Config.Err != nil {
-		return w.replaceSettings(text)
+		return w.overFiles(w.replaceSettings(text))
 	}
 	before, err := w.decode(registry.Node{Path: w.tree.Config(), Value: text, Revision: 1})
 	if err != nil {
@@ -335,7 +348,7 @@ func rollBack(w *world, operation string, shown registry.Revision) (decision, er
 			return decision{}, invalid(err)
 		}
 	}
-	return w.replaceSettings(text)
+	return w.overFiles(w.replaceSettings(text))
 }
 
 // Create stores a new job, for the processes that have code for its class. It is refused if there is a job of that

@@ -302,6 +302,10 @@ func TestConfigurations(t *testing.T) {
 	hidden.into(t, &masked)
 	require.True(t, masked.Hidden)
 	require.NotContains(t, string(hidden.body), "geheim")
+	require.Empty(t, full.Files)
+	var owned wire.Config
+	w.ask(t, vera, "GET", "/jobs/nightly/config", nil).into(t, &owned)
+	require.Equal(t, "shop-files", owned.Files)
 
 	changed := strings.Replace(full.Text, "0 0/2 ", "0 0/5 ", 1)
 	put := func(body wire.NewConfig, query string, headers ...string) answer {

@@ -34,6 +34,9 @@ func getConfig(c *call) error {
 	if json.Unmarshal([]byte(answer.Text), &members) == nil && members != nil {
 		answer.Config = json.RawMessage(answer.Text)
 	}
+	if operated, err := jobtree.DecodeOperated(p.State.Get(jobtree.For(c.job).Operated())); err == nil && operated.Files != nil && !operated.Files.Gone {
+		answer.Files = operated.Files.Owner
+	}
 	root := p.State.Get(jobtree.For(c.job).Root()).Value
 	if cfg, err := jobtree.LayoutOfConfig(n.Value).DecodeConfig(root, n); err == nil {
 		answer.Words = wordsOf(cfg.Cron)

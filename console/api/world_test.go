@@ -78,6 +78,7 @@ func newWorld(tb testing.TB, kept history.Reader) *world {
 		registry.Put(mail.ItemRecord(1), jobtree.EncodeRecord(ran(tb, fire, jobtree.Failure, "exit 3"))),
 		registry.Put(mail.Server("10.0.0.9"), "DISABLED"),
 		registry.Put("/broken/config", "{"),
+		registry.Put(jobtree.For("nightly").Operated(), jobtree.EncodeOperated(jobtree.Operated{Files: &jobtree.Files{Owner: "shop-files", Version: 1}})),
 	)
 	_, err = reg.Commit(tb.Context(), registry.Txn{Then: writes})
 	require.NoError(tb, err)

@@ -17,7 +17,7 @@ func TestEdit(t *testing.T) {
 	tab.sees("#cron-words", "60 min are skipped")
 
 	tab.types(`input[name="cron"]`, "0 bad * * * ?")
-	tab.sees("#cron-words", "at character 5")
+	tab.sees("#cron-words", "(field 5)")
 	tab.types(`input[name="cron"]`, "0 late bad * * * ?")
 	s.late <- true
 	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")

@@ -92,6 +92,7 @@ type Config struct {
 	Config   json.RawMessage   `json:"config,omitempty"` // the same, if it is an object
 	Revision registry.Revision `json:"revision"`
 	Hidden   bool              `json:"hidden,omitempty"` // secrets are not shown
+	Files    string            `json:"files,omitempty"`  // the owner of the files that own these settings, and put them back
 	Words    string            `json:"words,omitempty"`
 }
 

@@ -30,7 +30,7 @@ type Problem struct {
 	Diff        []operate.Change `json:"diff,omitempty"`
 
 	Operation string `json:"operation,omitempty"` // the id under which it may have been done all the same
-	Position  *int   `json:"position,omitempty"`  // of the fault in a cron expression
+	Position  *int   `json:"position,omitempty"`  // of the field of a cron expression that is wrong, counted from 0
 }
 
 // The causes that package operate has not.

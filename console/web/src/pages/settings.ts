@@ -14,6 +14,7 @@ interface Config {
   config?: Record<string, unknown>;
   revision: number;
   hidden?: boolean;
+  files?: string; // whose files own the settings
 }
 interface Cron {
   words: string;
@@ -96,7 +97,7 @@ export async function settings(): Promise<void> {
     } catch (error) {
       if (mine !== turn) return;
       const position = (error as Problem).body?.position;
-      cronFault = why(error) + (position !== undefined ? ` (at character ${position + 1})` : "");
+      cronFault = why(error) + (position !== undefined ? ` (field ${position + 1})` : "");
     }
     draw();
   };
@@ -168,6 +169,7 @@ export async function settings(): Promise<void> {
     const diff: Change[] = [...new Set([...Object.keys(was), ...Object.keys(values)])].filter((n) => !same(was[n], values[n])).map((n) => ({ what: n, before: n in was ? words(was[n]) : "", after: n in values ? words(values[n]) : "" }));
     patch(form,
       base.hidden && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "Secrets are hidden: you may look at these settings and not change them."),
+      base.files && h("p", { class: "reason warn" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `The files of ${base.files} own these settings: what is changed here is put back by a process that has the files. Change them there.`),
       h("div", { class: "split" },
         h("div", null, FIELDS.map((f) => [field(f, was), f.name === "timeZone" && fires()])),
         h("div", null,
