@@ -72,17 +72,17 @@ func TestAFrameThatComesAgain(t *testing.T) {
 	require.Equal(t, 6, value[int](tab, `document.querySelectorAll("#log li").length`))
 }
 
-// When the session ends, the page leads to the login, and from there back.
+// When the session ends, the page leads to the login, and from there back: also if it ends after the stream, as when a server is
+// started anew.
 func TestTheSessionEnds(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "/cron")
 	tab := look(t)
 	tab.open(s.shop("jobs/orders-settle"))
 	tab.sees("#live", "live")
-	s.mu.Lock()
-	s.expired = true
-	s.mu.Unlock()
 	s.silence(true)
+	tab.sees("#banner", "not connected")
+	s.set(&s.expired, true)
 	tab.sees("button", "Log in")
 	require.Equal(t, "/cron/ns/shop/jobs/orders-settle", value[string](tab, `new URLSearchParams(location.search).get("next")`))
 }

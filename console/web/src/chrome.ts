@@ -8,6 +8,8 @@ import { onState } from "./stream";
 import type { JobRow } from "./types";
 
 const NOTE = 8_000;
+/** WHO is how often a page that is not live asks whether the session has ended, in ms. */
+const WHO = 5_000;
 
 export function furnish(): void {
   const live = document.querySelector("#live");
@@ -22,16 +24,20 @@ export function furnish(): void {
 function showState(live: Element): void {
   const banner = find("#banner");
   let known = false;
+  let asking: ReturnType<typeof setInterval> | undefined;
+  // A stream does not tell why it was refused. If the session has ended, this leads to the login.
+  const who = (): void => void (document.hidden || ask("GET", new URL("api/v1/me", document.baseURI).href).catch(() => {}));
   onState((state) => {
     known ||= state.live;
     document.documentElement.classList.toggle("stale", known && !state.live);
     banner.hidden = !known || state.live;
     const words = state.live ? "live" : known ? "not live" : "connecting";
     patch(live, h("span", { class: `mark ${state.live ? "ok" : "off"}`, "aria-hidden": "true" }), words);
+    clearInterval(asking);
     live.className = `live ${state.live ? "on" : "off"}`;
     if (known && !state.live) {
-      // A stream does not tell why it was refused. If the session has ended, this leads to the login.
-      ask("GET", new URL("api/v1/me", document.baseURI).href).catch(() => {});
+      who(); // and again, as a server that has just started knows the session no more
+      asking = setInterval(who, WHO);
       patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, `As of ${clock(state.asOf || Date.now())}, not connected: `), `${state.why}. What you see may have changed. The page goes on by itself.`));
     }
   });

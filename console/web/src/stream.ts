@@ -39,6 +39,9 @@ export function look(jobs: string[]): void {
 /** now is the time by the server's clock, so that what it shows lies where it belongs. */
 export const now = (): number => Date.now() + skew;
 
+/** known is the time of which what is shown tells: now or, while the page is not live, the last moment that it has heard of. */
+export const known = (): number => (state().live || !asOf ? now() : Math.min(now(), Date.parse(asOf)));
+
 /** onState tells at once, and whenever it changes, whether what is shown is live. */
 export function onState(tell: (state: StreamState) => void): void {
   watchers.push(tell);

@@ -8,7 +8,7 @@ import { mayAdminister, mayOperate } from "../me";
 import { button, operate, type Deed } from "../operate";
 import { page } from "../page";
 import { badge, because, lookOf, shown } from "../status";
-import { follow, now, onState } from "../stream";
+import { follow, known, now, onState } from "../stream";
 import { briefly, keyOf, serverOf } from "../timeline";
 import type { Entry, Gap, InstanceRow, ItemRow, JobFrame, JobRow, Span } from "../types";
 
@@ -142,7 +142,7 @@ export function job(): void {
       h("p", { class: "facts" },
         h("span", { class: "state" }, badge(word, because(r))),
         h("span", null, detail?.words ? h("span", { title: `${r.cron ?? ""} ${r.time_zone ?? "UTC"}` }, sentence(phrase(detail.words))) : h("code", null, r.cron ?? ""), r.time_zone && h("span", { class: "zone" }, `, ${r.time_zone}`)),
-        r.next && h("span", { class: "soon" }, "next ", h("b", null, ago(r.next, now())), h("span", { class: "muted" }, ` at ${clock(r.next)}`)),
+        r.next && h("span", { class: "soon" }, "next ", h("b", null, ago(r.next, known())), h("span", { class: "muted" }, ` at ${clock(r.next)}`)),
         h("span", null, h("b", null, count(r.running_items)), ` of ${many(r.items, "item")} running`),
         h("span", null, many(r.instances, "instance"))),
       r.description && h("p", { class: "muted" }, r.description),
@@ -265,7 +265,7 @@ export function job(): void {
           h("th", { scope: "row" }, it.item),
           h("td", null, badge(word, because(it)), it.failover && badge("failover", "another instance took over a lost execution")),
           h("td", { class: "owner" }, it.owner ? h("span", { key: it.owner, class: moved.has(it.item) ? "took" : null, title: it.owner }, briefly(it.owner, ids)) : h("span", { class: "muted" }, "nobody")),
-          h("td", { class: "wide" }, last ? [badge(last.outcome, last.error ?? ""), h("span", { class: "when" }, last.outcome === "running" ? ` for ${lasting(took(last, now()))}` : ` ${lasting(took(last))}, ${ago(last.end ?? last.begin, now())}`), last.error && last.outcome === "failure" && h("span", { class: "error", title: last.error }, last.error)] : h("span", { class: "muted" }, "never ran")),
+          h("td", { class: "wide" }, last ? [badge(last.outcome, last.error ?? ""), h("span", { class: "when" }, last.outcome === "running" ? ` for ${lasting(took(last, known()))}` : ` ${lasting(took(last))}, ${ago(last.end ?? last.begin, known())}`), last.error && last.outcome === "failure" && h("span", { class: "error", title: last.error }, last.error)] : h("span", { class: "muted" }, "never ran")),
           h("td", { class: "num wide", title: "succeeded / failed, interrupted and lost" }, count(it.counts.success), h("span", { class: it.counts.failure + it.counts.lost + it.counts.interrupted > 0 ? "bad" : "muted" }, ` / ${count(it.counts.failure + it.counts.interrupted + it.counts.lost)}`)),
           operates && h("td", { class: "act" }, itemDeeds(it)));
       }),

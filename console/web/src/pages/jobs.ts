@@ -7,7 +7,7 @@ import { mayAdminister, mayOperateSome } from "../me";
 import { operate, type Deed } from "../operate";
 import { page } from "../page";
 import { badge, because, shown, wordOf } from "../status";
-import { follow, look, now } from "../stream";
+import { follow, known, look } from "../stream";
 import type { JobRow, JobsFrame } from "../types";
 import { strip } from "../strip";
 import { Virtual } from "../virtual";
@@ -195,8 +195,8 @@ export function jobs(): void {
       cell("num items", count(row.items), h("span", { class: "unit" }, " items")),
       cell("num run", row.recorded ? count(row.running_items) : h("span", { title: "executions are not recorded" }, "–"), h("span", { class: "unit" }, " run")),
       cell("num inst", count(row.instances), h("span", { class: "unit" }, " inst.")),
-      cell("next", row.overdue_since ? h("span", { class: "late" }, `${ago(row.overdue_since, now()).replace(" ago", "")} late`) : row.next ? h("time", { datetime: row.next, title: moment(row.next) }, ago(row.next, now())) : "–"),
-      cell("last", last ? [badge(last.outcome, [ago(last.end ?? last.begin, now()), last.error].filter(Boolean).join(": ")), h("span", { class: "when" }, ago(last.end ?? last.begin, now()))] : "–"),
+      cell("next", row.overdue_since ? h("span", { class: "late" }, `${ago(row.overdue_since, known()).replace(" ago", "")} late`) : row.next ? h("time", { datetime: row.next, title: moment(row.next) }, ago(row.next, known())) : "–"),
+      cell("last", last ? [badge(last.outcome, [ago(last.end ?? last.begin, known()), last.error].filter(Boolean).join(": ")), h("span", { class: "when" }, ago(last.end ?? last.begin, known()))] : "–"),
       cell("runs", strip(row.runs ?? "")));
   };
 

@@ -3,7 +3,7 @@ import { find, h, patch, type Child } from "../draw";
 import { ago, clock, count, many } from "../format";
 import { page } from "../page";
 import { badge, lookOf, wordOf } from "../status";
-import { follow, now } from "../stream";
+import { follow, known } from "../stream";
 import { serverOf } from "../timeline";
 import type { Overview } from "../types";
 
@@ -41,7 +41,7 @@ function needs(o: Overview): Child {
         h("a", { href: page.link("jobs", n.job) },
           badge(n.word),
           h("span", { class: "name" }, n.job),
-          h("span", { class: "why" }, n.since && h("strong", null, `since ${ago(n.since, now()).replace(" ago", "")}. `), (n.failures ?? 0) > 0 && h("strong", null, `failed ${n.failures} times in a row. `), n.reasons[0]?.text ?? n.last?.error ?? ""),
+          h("span", { class: "why" }, n.since && h("strong", null, `since ${ago(n.since, known()).replace(" ago", "")}. `), (n.failures ?? 0) > 0 && h("strong", null, `failed ${n.failures} times in a row. `), n.reasons[0]?.text ?? n.last?.error ?? ""),
           h("span", { class: "go", "aria-hidden": "true" }, "→"))))),
     (o.needs_more ?? 0) > 0 && h("p", null, h("a", { href: `${page.link("jobs")}?sort=status` }, `and ${count(o.needs_more ?? 0)} more`)),
   ];
