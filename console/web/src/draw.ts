@@ -51,6 +51,13 @@ function reconcile(parent: Node, before: Node_[], now: Node_[], svg: boolean): v
     (known.get(id)?.dom as ChildNode | undefined)?.remove(); // of two with one key the second one stays
     known.set(id, node);
   });
+  // What goes, goes first: what stays would else be moved before it, and an element that is moved loses the focus.
+  const stays = new Set(now.map(name));
+  for (const [id, gone] of known) {
+    if (stays.has(id)) continue;
+    (gone.dom as ChildNode).remove();
+    known.delete(id);
+  }
   let next: Node | null = parent.firstChild;
   now.forEach((node, i) => {
     const id = name(node, i);
@@ -60,7 +67,6 @@ function reconcile(parent: Node, before: Node_[], now: Node_[], svg: boolean): v
     if (dom === next) next = dom.nextSibling;
     else parent.insertBefore(dom, next);
   });
-  for (const gone of known.values()) (gone.dom as ChildNode).remove();
 }
 
 function name(node: Node_, position: number): string {

@@ -48,10 +48,12 @@ export async function settings(): Promise<void> {
   let cron: Cron | null = null;
   let cronFault = "";
   let timer: ReturnType<typeof setTimeout>;
+  const raw = new Map<string, string>(); // what was typed where a number belongs, and is none
 
   const load = async (): Promise<Config> => (await ask<Config>("GET", page.api("jobs", name, "config"))).body;
   const start = (config: Config): void => {
     base = config;
+    raw.clear();
     text = pretty(config.text);
     values = parsed(text) ?? {};
     fault = parsed(text) ? "" : "The stored settings are no JSON object. Mend the text.";
@@ -71,6 +73,7 @@ export async function settings(): Promise<void> {
     draw();
   };
   const write = (now: string): void => {
+    raw.clear();
     text = now;
     const read = parsed(now);
     fault = read ? "" : "This is no JSON object.";
@@ -103,7 +106,8 @@ export async function settings(): Promise<void> {
   };
 
   const before = (): Values => parsed(base.text) ?? {};
-  const changed = (): boolean => JSON.stringify(before()) !== JSON.stringify(values) || (fault !== "" && text !== pretty(base.text));
+  const changed = (): boolean => JSON.stringify(before()) !== JSON.stringify(values) || (fault !== "" && text !== pretty(base.text)) || raw.size > 0;
+  const sound = (): boolean => !fault && raw.size === 0;
 
   const commit = (): void => {
     const stored = parsed(text) && text === pretty(base.text) ? base.text : compact(text);
@@ -176,10 +180,10 @@ export async function settings(): Promise<void> {
           h("label", { class: "field" }, h("span", null, "All settings ", h("small", null, "as they are stored; the fields and this text change each other")), h("textarea", { rows: 22, spellcheck: "false", class: "code", readOnly: !may, "aria-invalid": fault ? "true" : null, value: text, oninput: (e: Event) => write((e.target as HTMLTextAreaElement).value) })),
           fault && h("p", { class: "bad", role: "alert" }, h("span", { class: "mark bad", "aria-hidden": "true" }), fault))),
       h("div", { class: "commit" },
-        diff.length > 0 ? h("div", { class: "difference" }, h("h2", null, "Your changes"), h("dl", { class: "changes" }, diff.map((c) => h("div", { key: c.what }, h("dt", null, c.what), h("dd", null, c.before !== "" && h("del", null, h("span", { class: "sign" }, "− "), c.before), c.after !== "" && h("ins", null, h("span", { class: "sign" }, "+ "), c.after)))))) : h("p", { class: "muted" }, `Nothing is changed. These are the settings of revision ${base.revision}.`),
+        diff.length > 0 ? h("div", { class: "difference" }, h("h2", null, "Your changes"), h("dl", { class: "changes" }, diff.map((c) => h("div", { key: c.what }, h("dt", null, c.what), h("dd", null, c.before !== "" && h("del", null, h("span", { class: "sign" }, "− "), c.before), c.after !== "" && h("ins", null, h("span", { class: "sign" }, "+ "), c.after)))))) : !sound() ? h("p", { class: "muted" }, "What is written is not sound yet, so nothing can be stored.") : h("p", { class: "muted" }, `Nothing is changed. These are the settings of revision ${base.revision}.`),
         may && h("p", { class: "deeds" },
-          h("button", { type: "submit", class: "primary", "aria-disabled": changed() && !fault ? null : "true" }, "Show what would change…"),
-          changed() && h("button", { type: "button", onclick: () => { start(base); askCron(); draw(); } }, "Undo all"))));
+          h("button", { type: "submit", class: "primary", "aria-disabled": changed() && sound() ? null : "true" }, "Show what would change…"),
+          changed() && h("button", { type: "button", onclick: () => { start(base); askCron(); draw(); find("button[type=submit]", form).focus(); } }, "Undo all"))));
   };
 
   const field = (f: (typeof FIELDS)[number], was: Values): Child => {
@@ -187,14 +191,20 @@ export async function settings(): Promise<void> {
     const touched = !same(was[f.name], value);
     if (f.kind === "flag") return h("label", { key: f.name, class: `check${touched ? " touched" : ""}` }, h("input", { type: "checkbox", name: f.name, disabled: !may, checked: value === true, onchange: (e: Event) => put(f.name, (e.target as HTMLInputElement).checked) }), f.label);
     const props = {
-      name: f.name, autocomplete: "off", spellcheck: "false", readOnly: !may, value: value === undefined || value === null ? "" : String(value), "aria-describedby": f.name === "cron" ? "cron-words" : null, "aria-invalid": f.name === "cron" && cronFault ? "true" : null,
+      name: f.name, autocomplete: "off", spellcheck: "false", readOnly: !may, value: raw.get(f.name) ?? (value === undefined || value === null ? "" : String(value)), "aria-describedby": f.name === "cron" ? "cron-words" : null, "aria-invalid": (f.name === "cron" && cronFault) || raw.has(f.name) ? "true" : null,
       oninput: (e: Event) => {
         const typed = (e.target as HTMLInputElement).value;
-        put(f.name, f.kind === "number" ? (typed === "" ? 0 : Number(typed)) : typed === "" && !(f.name in was) ? undefined : typed);
+        raw.delete(f.name);
+        if (f.kind === "number" && !/^-?\d+$/.test(typed.trim())) {
+          raw.set(f.name, typed);
+          return draw();
+        }
+        put(f.name, f.kind === "number" ? Number(typed) : typed === "" && !(f.name in was) ? undefined : typed);
       },
     };
     return h("label", { key: f.name, class: `field${touched ? " touched" : ""}` }, h("span", null, f.label, f.hint && [" ", h("small", null, f.hint)]),
-      f.kind === "long" ? h("textarea", { ...props, rows: 2 }) : h("input", { ...props, type: f.kind === "number" ? "number" : "text", min: f.kind === "number" ? "1" : null, class: f.name === "cron" ? "code large" : null }));
+      f.kind === "long" ? h("textarea", { ...props, rows: 2 }) : h("input", { ...props, type: "text", inputmode: f.kind === "number" ? "numeric" : null, class: f.name === "cron" ? "code large" : null }),
+      raw.has(f.name) && h("small", { class: "bad", role: "alert" }, "This is no number."));
   };
 
   const fires = (): Child => {
@@ -209,7 +219,7 @@ export async function settings(): Promise<void> {
 
   form.onsubmit = (event) => {
     event.preventDefault();
-    if (changed() && !fault) commit();
+    if (changed() && sound()) commit();
   };
   addEventListener("beforeunload", (event) => {
     if (may && changed()) event.preventDefault();
