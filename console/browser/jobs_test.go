@@ -128,6 +128,8 @@ func TestBulkDisable(t *testing.T) {
 	tab.sees(`[data-job="orders-settle"] .status`, "Disabled")
 	require.Len(t, s.done(), 1)
 	tab.lacks("#bulk")
+	tab.sees("#notes", "Disable 3 jobs: 2 jobs done, 1 stayed as it was.")
+	tab.lacks("#notes .bad")
 
 	// Those that the server did not come to stay selected.
 	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
@@ -422,6 +424,45 @@ func TestABackfillThatIsForgotten(t *testing.T) {
 			require.Equal(t, row.want, done[:len(row.want)])
 		})
 	}
+}
+
+// Of a new job only the name must be given. What is under way is not called off by closing the dialog: it says what came of it, also
+// if it was closed by force.
+func TestCreate(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	created, texts := make(chan bool), make(chan string, 9)
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/jobs") {
+			return false
+		}
+		var body struct{ Text string }
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		texts <- body.Text
+		if !r.URL.Query().Has("dry-run") {
+			held(r, created)
+			answer(w, 409, object{"title": "exists", "status": 409, "detail": "there is such a job", "cause": "exists"})
+			return true
+		}
+		answer(w, 200, object{"plan": object{"verb": "create", "job": "reports", "state": 1, "config": 0, "changes": []object{}}})
+		return true
+	})
+	tab := look(t)
+	tab.open(s.shop("jobs"))
+	tab.click("button", "Create")
+	tab.sees("dialog .plan", "Give the job a name")
+	tab.lacks("dialog .refusal")
+	tab.types("dialog .deed-field", "reports")
+	tab.until(`document.querySelector("dialog footer button[type=submit]").ariaDisabled !== "true"`)
+	require.JSONEq(t, `{"jobName":"reports","jobClass":"reports","jobType":"SIMPLE","cron":"0 0 * * * ?","shardingTotalCount":1}`, <-texts)
+	tab.click("dialog footer button", "Create the job")
+	tab.sees("dialog footer", "Doing it")
+	tab.press(kb.Escape)
+	tab.until(`document.querySelector("dialog.deed[open] .cancel").ariaDisabled === "true"`)
+	value[bool](tab, `(document.querySelector("dialog.deed").close(), true)`)
+	tab.lacks("dialog.deed")
+	close(created)
+	tab.sees("#notes .bad", "there is such a job")
 }
 
 // Whoever has no mouse goes to a job, triggers it and walks along its timeline.

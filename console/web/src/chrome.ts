@@ -18,6 +18,7 @@ export function furnish(): void {
   if (namespaces) namespaces.onchange = () => location.assign(new URL(`ns/${encodeURIComponent(namespaces.value)}/`, document.baseURI));
   const jump = document.querySelector<HTMLDialogElement>("#jump");
   if (jump) furnishJump(jump);
+  noted();
 }
 
 /** showState says whether the page is live. A page that does not follow the stream is of the moment it was opened. */
@@ -52,6 +53,28 @@ export function note(text: Child, bad = false): void {
   const away = (): void => slip.remove();
   patch(slip, h("span", { class: `mark ${bad ? "bad" : "ok"}`, "aria-hidden": "true" }), h("span", { class: "text" }, text), h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: away }, "✕"));
   if (!bad) setTimeout(away, NOTE);
+}
+
+const THERE = "elasticron.note";
+
+/** noteThere says what was done on the page that is opened next. */
+export function noteThere(text: string): void {
+  try {
+    sessionStorage.setItem(THERE, text);
+  } catch {
+    // a browser that keeps nothing goes on without a word
+  }
+}
+
+/** noted says what the page before has left. */
+function noted(): void {
+  try {
+    const text = sessionStorage.getItem(THERE);
+    sessionStorage.removeItem(THERE);
+    if (text && document.querySelector("#notes")) note(text);
+  } catch {
+    // it kept nothing
+  }
 }
 
 /** failed says where something should stand why it does not. */

@@ -19,6 +19,10 @@ const TIMES = 100;
 const ERRORS = 20;
 const RETRY = 3_000;
 
+/** MOST is of how many items a note tells that did not go well; FAILED are the states of those that should have. */
+const MOST = 3;
+const FAILED = ["failed", "interrupted", "lost", "replaced", "late"];
+
 const passing = (error: unknown): boolean => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
 
 export async function acknowledge(url: string, body: Record<string, unknown>, id: string, heard: (text: string, done: boolean) => void): Promise<void> {
@@ -30,12 +34,16 @@ export async function acknowledge(url: string, body: Record<string, unknown>, id
       const answer = (await ask<Outcome>("POST", address.href, body, { "Idempotency-Key": id })).body;
       const p = answer.progress;
       errors = 0;
-      if (!p) return;
-      const of = p.of > 0 ? `${p.ready} of ${p.of} items` : "";
-      heard([of, p.text].filter(Boolean).join(": "), p.done);
+      if (!p || p.overtaken) {
+        heard("", true);
+        return note(`The trigger is not followed any more${p?.text ? `: ${p.text}` : ""}. The items below show how far it came.`, true);
+      }
+      heard(p.of > 0 ? `${p.ready} of ${p.of} ${p.text}` : p.text, p.done);
       if (p.done) {
-        const failed = (p.items ?? []).filter((it) => it.state !== "ok" && it.state !== "ran");
-        note(failed.length > 0 ? h("span", null, `Trigger answered: ${p.text}. `, failed.slice(0, 3).map((it) => `Item ${it.item}: ${it.state}${it.error ? `, ${it.error}` : ""}. `)) : `Trigger answered: ${p.text || of}.`, failed.some((it) => it.state === "failed" || it.state === "lost"));
+        const all = p.items ?? [];
+        const bad = all.filter((it) => it.state !== "ok" && it.state !== "ran");
+        const words = all.length > 0 ? `${all.length - bad.length} of ${many(all.length, "item")} ok` : p.text;
+        note(bad.length > 0 ? h("span", null, `Trigger answered: ${words}. `, bad.slice(0, MOST).map((it) => `Item ${it.item}: ${it.state}${it.error ? `, ${it.error}` : ""}. `), bad.length > MOST && `And ${bad.length - MOST} more.`) : `Trigger answered: ${words}.`, bad.some((it) => FAILED.includes(it.state)));
         return;
       }
     } catch (error) {

@@ -3,7 +3,7 @@
 import { ask, Problem, why, type ProblemBody } from "./api";
 import { note } from "./chrome";
 import { find, h, patch, type Child } from "./draw";
-import { inZone, many, phrase } from "./format";
+import { count, inZone, many, phrase } from "./format";
 import type { Change, JobOutcome, Outcome, Plan } from "./types";
 
 export interface Deed {
@@ -19,6 +19,8 @@ export interface Deed {
   zone?: string;
   /** fields are asked for before the dry run; they change body and ask again. */
   fields?: (again: () => void) => Child;
+  /** lacks says what somebody has to fill in before there is anything to plan. */
+  lacks?: () => string;
   /** done is told of what was done, and with which body and key; quiet if it says itself what came of it. */
   done?: (answer: Outcome & { jobs?: JobOutcome[] }, sent: unknown, key: string) => void;
   quiet?: boolean;
@@ -72,6 +74,7 @@ export function operate(deed: Deed): void {
     answer = null;
     problem = null;
     draw();
+    if (deed.lacks?.()) return;
     try {
       const response = await ask<Answer>(deed.method ?? "POST", address(true), body(true), deed.headers);
       if (mine === turn) answer = response.body;
@@ -97,13 +100,15 @@ export function operate(deed: Deed): void {
     try {
       const sent = body(false);
       const response = await ask<Answer>(deed.method ?? "POST", address(false), sent, { ...deed.headers, "Idempotency-Key": key });
+      doing = false;
       dialog.close();
-      if (!deed.quiet) tell(deed, response.body);
+      if (!deed.quiet) tell(deed, response.body, answer);
       deed.done?.(response.body, sent, key);
     } catch (error) {
       doing = false;
       consent = false; // it was to another refusal
       if (error instanceof Problem && deed.refused?.(error)) return dialog.close();
+      if (!dialog.isConnected) return note(`${deed.title}: ${why(error)}`, true); // a browser lets nobody hold a dialog open for ever
       problem = error instanceof Problem ? error.body : {};
       problem.detail ??= why(error);
       answer = null;
@@ -114,6 +119,7 @@ export function operate(deed: Deed): void {
 
   const draw = (): void => {
     const fails = problem;
+    const lacks = answer || fails ? "" : deed.lacks?.();
     patch(
       dialog,
       h(
@@ -122,20 +128,23 @@ export function operate(deed: Deed): void {
         h("h2", { id: "deed-title" }, deed.danger && h("span", { class: "mark warn", "aria-hidden": "true" }), deed.title),
         h("p", { class: "does" }, deed.does),
         deed.fields?.(again),
-        h("section", { class: "plan", "aria-live": "polite", "aria-busy": answer || fails ? null : "true", tabindex: "0", "aria-label": "What will happen" },
+        h("section", { class: "plan", "aria-live": "polite", "aria-busy": answer || fails || lacks ? null : "true", tabindex: "0", "aria-label": "What will happen" },
           h("h3", null, "What will happen"),
-          answer ? planned(answer, deed.zone) : fails ? refusal(fails) : h("p", { class: "waiting" }, "Asking for a dry run…")),
+          answer ? planned(answer, deed.zone) : fails ? refusal(fails) : lacks ? h("p", { class: "muted" }, lacks) : h("p", { class: "waiting" }, "Asking for a dry run…")),
         fails?.forcible && h("label", { key: "force", class: "check" }, h("input", { type: "checkbox", checked: consent, onchange: (e: Event) => { consent = (e.target as HTMLInputElement).checked; void look(); } }), "I have read this, and want it all the same"),
         fails && !fails.forcible && h("button", { key: "again", type: "button", onclick: () => void look() }, "Look again"),
         deed.typed && h("label", { key: "typed", class: "field" }, h("span", null, "To confirm, type ", h("code", null, deed.typed)), h("input", { autocomplete: "off", spellcheck: "false", value: typed, oninput: (e: Event) => { typed = (e.target as HTMLInputElement).value; draw(); } })),
         h("label", { key: "reason", class: "field" }, h("span", null, "Reason ", h("small", null, "goes into the audit log")), h("input", { name: "reason", maxlength: "1000", autocomplete: "off", value: reason, oninput: (e: Event) => { reason = (e.target as HTMLInputElement).value; } })),
         h("footer", { key: "footer" },
-          h("button", { type: "button", class: "cancel", onclick: () => dialog.close() }, "Cancel"),
+          h("button", { type: "button", class: "cancel", "aria-disabled": doing ? "true" : null, onclick: () => doing || dialog.close() }, "Cancel"),
           h("button", { type: "submit", class: deed.danger ? "danger filled" : "primary", "aria-disabled": ready() ? null : "true" }, doing ? "Doing it…" : deed.button)),
       ),
     );
   };
 
+  dialog.oncancel = (event) => {
+    if (doing) event.preventDefault(); // what is under way is not called off
+  };
   dialog.onclose = () => {
     dialog.remove();
     opener?.focus();
@@ -146,12 +155,17 @@ export function operate(deed: Deed): void {
   void look();
 }
 
-function tell(deed: Deed, answer: Answer): void {
-  const failed = answer.jobs?.filter((j) => j.problem) ?? [];
+/** tell says what came of it. Jobs that stayed as they were, as the plan had said, are no failure. */
+function tell(deed: Deed, answer: Answer, shown: Answer | null): void {
+  const left = answer.jobs?.filter((j) => j.problem) ?? [];
+  const planned = new Set(shown?.jobs?.filter((j) => j.outcome).map((j) => j.job));
+  const failed = left.filter((j) => planned.has(j.job));
+  const did = (answer.jobs?.length ?? 0) - left.length;
   const open = answer.unconfirmed ?? answer.jobs?.find((j) => j.outcome?.unconfirmed)?.outcome?.unconfirmed;
   if (failed.length > 0) {
-    note([`${deed.title}: ${many(failed.length, "job was", "jobs were")} ${failed.every((j) => (j.problem?.status ?? 0) < 500) ? "refused" : "refused or not reached"}. `, `${failed[0].job}: ${failed[0].problem?.detail ?? failed[0].problem?.title ?? ""}`], true);
+    note([`${deed.title}: ${many(did, "job")} done, ${many(failed.length, "job was", "jobs were")} ${failed.every((j) => (j.problem?.status ?? 0) < 500) ? "refused" : "refused or not reached"}. `, `${failed[0].job}: ${failed[0].problem?.detail ?? failed[0].problem?.title ?? ""}`], true);
   } else if (open) note(`${deed.title}: it is written down, and the job was not seen to follow yet: ${[answer.progress?.text, open].filter(Boolean).join(": ")}.`, true);
+  else if (left.length > 0) note(`${deed.title}: ${many(did, "job")} done, ${count(left.length)} stayed as ${left.length === 1 ? "it was" : "they were"}.`);
   else note(`Done: ${deed.title}.`);
 }
 

@@ -1,5 +1,6 @@
 // A job, alive: its timeline, and beside it who has which item, who takes part, and what happened.
 import { get, Problem, why } from "../api";
+import { noteThere } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
 import { acknowledge, drive, type Backfill } from "../follow";
 import { ago, clock, count, many, moment, phrase, span as lasting, took } from "../format";
@@ -141,7 +142,7 @@ export function job(): void {
     patch(head,
       h("p", { class: "facts" },
         h("span", { class: "state" }, badge(word, because(r))),
-        h("span", null, detail?.words ? h("span", { title: `${r.cron ?? ""} ${r.time_zone ?? "UTC"}` }, sentence(phrase(detail.words))) : h("code", null, r.cron ?? ""), r.time_zone && h("span", { class: "zone" }, `, ${r.time_zone}`)),
+        h("span", null, detail?.words ? h("span", { title: `${r.cron ?? ""} ${r.time_zone ?? "UTC"}` }, sentence(phrase(detail.words))) : h("code", null, r.cron ?? ""), (r.time_zone || !/^@(every|delay|triggered)/.test(r.cron ?? "")) && h("span", { class: "zone" }, `, ${r.time_zone || "UTC"}`)),
         r.next && h("span", { class: "soon" }, "next ", h("b", null, ago(r.next, known())), h("span", { class: "muted" }, ` at ${clock(r.next)}`)),
         h("span", null, h("b", null, count(r.running_items)), ` of ${many(r.items, "item")} running`),
         h("span", null, many(r.instances, "instance"))),
@@ -169,11 +170,27 @@ export function job(): void {
           mayAdminister(name) && [h("hr"), button("Remove the job", () => ({
             title: `Remove ${name}`, button: "Remove it for good", danger: true, typed: name, url: url("remove"),
             does: "The job and all that is stored of it are deleted. A process that declares it in code creates it again at its next start.",
-            done: (answer) => answer.unconfirmed ? done() : location.assign(new URL(page.link("jobs"), document.baseURI)),
+            done: (answer) => {
+              if (answer.unconfirmed) return done();
+              noteThere(`Done: Remove ${name}.`);
+              location.assign(new URL(page.link("jobs"), document.baseURI));
+            },
           }), { danger: true })])],
       h("span", { class: "apart" }),
       operates && !off && button("Disable", () => ({ title: `Disable ${name}`, button: "Disable", danger: true, does: "Nothing of the job begins any more, on any server, until somebody enables it. What runs goes on.", url: url("disable"), done }), { danger: true }),
     ];
+  };
+
+  /** strip makes a line that tells how far something is: several may be under way. Told nothing, it goes. */
+  const strip = (): ((text: Child) => void) => {
+    const lines = find("#ack");
+    const line = document.createElement("p");
+    return (text) => {
+      patch(line, text);
+      if (!text) line.remove();
+      else if (!line.isConnected) lines.append(line);
+      lines.hidden = lines.childElementCount === 0;
+    };
   };
 
   const trigger = (r: JobRow): Deed => {
@@ -202,13 +219,9 @@ export function job(): void {
         } }), "Take the place of a trigger that goes on")),
       done: (answer) => {
         done();
-        const strip = find("#ack");
-        strip.hidden = false;
-        patch(strip, "Triggered. Waiting for the items to answer…");
-        if (answer.operation) void acknowledge(url("trigger"), body, answer.operation.id, (text, over) => {
-          patch(strip, `Trigger: ${text}`);
-          if (over) strip.hidden = true;
-        });
+        const says = strip();
+        says("Triggered. Waiting for the items to answer…");
+        if (answer.operation) void acknowledge(url("trigger"), body, answer.operation.id, (text, over) => says(over ? null : `Trigger: ${text}`));
       },
     };
   };
@@ -217,7 +230,7 @@ export function job(): void {
     const body: Record<string, unknown> = { fires: [] };
     let begin = "";
     let end = "";
-    let found = "Choose from when to when.";
+    let found = "";
     let asks = 0;
     const find_ = async (again: () => void): Promise<void> => {
       const mine = ++asks;
@@ -239,17 +252,16 @@ export function job(): void {
     const field = (label: string, put: (v: string) => void, again: () => void): Child => h("label", { class: "field" }, h("span", null, label), h("input", { type: "datetime-local", step: "1", onchange: (e: Event) => { put((e.target as HTMLInputElement).value); void find_(again); } }));
     operate({
       title: `Run past fires of ${name}`, button: "Run them", url: url("backfill"), body,
+      lacks: () => (begin && end ? "" : "Choose from when to when."),
       does: "Each fire of the schedule between two times runs by hand, one after another. What the job knows of its last fire stays as it is.",
       fields: (again) => h("fieldset", { class: "two" }, field("From", (v) => (begin = v), again), field("To", (v) => (end = v), again), h("p", { class: "muted" }, found)),
       quiet: true,
       done: (answer, sent, key) => {
         done();
-        const strip = find("#ack");
-        strip.hidden = false;
-        void drive(url("backfill"), sent as Record<string, unknown>, key, answer as unknown as Backfill, (says) => {
-          strip.hidden = !says;
-          patch(strip, says);
-          if (!says) done();
+        const says = strip();
+        void drive(url("backfill"), sent as Record<string, unknown>, key, answer as unknown as Backfill, (text) => {
+          says(text);
+          if (!text) done();
         });
       },
     });
