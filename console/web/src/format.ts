@@ -26,7 +26,8 @@ export function ago(time: string | undefined, now = Date.now()): string {
   const gone = now - Date.parse(time);
   if (Math.abs(gone) < SECOND) return "now";
   const rough = Math.abs(gone) >= HOUR ? Math.floor(Math.abs(gone) / MINUTE) * MINUTE : Math.floor(Math.abs(gone) / SECOND) * SECOND;
-  return gone > 0 ? `${span(rough)} ago` : `in ${span(rough)}`;
+  const words = rough < 10 * SECOND ? `${rough / SECOND} s` : span(rough);
+  return gone > 0 ? `${words} ago` : `in ${words}`;
 }
 
 const day = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" });

@@ -40,9 +40,19 @@ export function audit(): void {
       o.rollsBack && mayAdminister(o.job) && button("Roll back", () => ({
         title: `Roll back the settings of ${o.job}`, button: "Roll back", url: page.api("jobs", o.job, "rollback"), body: { to: o.id },
         does: `The settings become what they were before ${o.who} did "${o.verb}" on ${moment(o.when)}. Whether the job is disabled stays as it is.`,
+        zone: zoneOf(o.before),
         done: () => void again(),
       }), { class: "small", "aria-label": `Roll back ${o.verb} of ${o.job}` })))),
   ];
+}
+
+/** zoneOf is the time zone of settings. */
+function zoneOf(text = ""): string | undefined {
+  try {
+    return (JSON.parse(text) as { timeZone?: string }).timeZone;
+  } catch {
+    return undefined; // they are not to be seen, or no JSON
+  }
 }
 
 function pretty(text: string): string {

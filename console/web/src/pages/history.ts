@@ -70,7 +70,7 @@ export async function history(): Promise<void> {
   const longest = Math.max(1, ...found.executions.map(lasted));
   patch(region,
     found.recorded === "registry" && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "The server keeps no history: these are the last two executions of each item, which the registry records."),
-    round && roundHead(found.executions, round),
+    round && roundHead(found, round),
     h("p", { class: "found", role: "status" }, found.total === 0 ? "No execution is so." : `${many(found.total, "execution")} found`),
     found.executions.length > 0 && h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Executions" }, h("table", { class: "past stacked" },
       h("thead", null, h("tr", null, ["Began", "Outcome", "Job", "Item", "Took", "Where", "Why", "Token", "Error, output"].map((c) => h("th", { scope: "col", class: c === "Item" || c === "Token" ? "num" : null }, c)))),
@@ -121,8 +121,10 @@ const size = (n: number): string => (n < 1024 ? many(n, "byte") : n < 1024 * 102
 
 const lasted = (e: Past): number => (e.complete ? Date.parse(e.complete) - Date.parse(e.start) : 0);
 
-/** roundHead tells of a round as a whole, and leads to those beside it. */
-function roundHead(all: Past[], round: string): Child {
+/** roundHead tells of a round as a whole, and leads to those beside it. Of one that a page does not hold, it tells what is certain. */
+function roundHead(found: Found, round: string): Child {
+  const all = found.executions;
+  const whole = all.length === found.total;
   const first = all[all.length - 1];
   if (!first) return null;
   const outcomes = all.map(outcomeOf);
@@ -131,9 +133,10 @@ function roundHead(all: Past[], round: string): Child {
   const end = Math.max(...all.map((e) => Date.parse(e.complete ?? e.start)));
   return h("section", { class: "round" },
     h("h2", null, `Round of ${first.job}`),
-    h("p", null, badge(["failure", "running", "unknown"].find((o) => outcomes.includes(o)) ?? "success"), ` ${many(all.length, "item")}${bad > 0 ? `, ${count(bad)} failed` : ""}, ${moment(first.start)} (${ago(first.start)}), ${lasting(end - begin)} in all`, h("small", null, ` ${round}`)),
+    h("p", null, whole && badge(["failure", "running", "unknown"].find((o) => outcomes.includes(o)) ?? "success"), ` ${many(found.total, "item")}`,
+      whole && [bad > 0 && `, ${count(bad)} failed`, `, ${moment(first.start)} (${ago(first.start)})`, all.every((e) => e.complete) && `, ${lasting(end - begin)} in all`], h("small", null, ` ${round}`)),
     h("p", { class: "deeds" },
-      h("a", { class: "button", href: link({ job: first.job, until: new Date(begin - 1).toISOString() }) }, "← Before"),
+      whole && h("a", { class: "button", href: link({ job: first.job, until: new Date(begin - 1).toISOString() }) }, "← Before"),
       h("a", { class: "button", href: link({ job: first.job, from: new Date(begin - 600_000).toISOString(), until: new Date(end + 600_000).toISOString() }) }, "Around"),
       h("a", { class: "button", href: page.link("jobs", first.job) }, "The job now")));
 }

@@ -3,7 +3,7 @@ import { get, why } from "../api";
 import { pattern } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
 import { ago, count, many, moment } from "../format";
-import { mayAdminister, mayOperateSome } from "../me";
+import { mayAdminister, mayOperate, mayOperateSome } from "../me";
 import { operate, type Deed } from "../operate";
 import { page } from "../page";
 import { badge, because, shown, wordOf } from "../status";
@@ -43,6 +43,8 @@ export function jobs(): void {
   const asked = new Set<number>();
   const heard = new Map<string, Heard>(); // what the stream has told since the list was read
   const selected = new Set<string>();
+  const found = new Set<string>(); // the jobs of the filter of which the page knows
+  const closed = new Set<string>(); // those among them that nobody here may operate
   const operates = mayOperateSome();
 
   const filter = find<HTMLInputElement>("#match");
@@ -54,6 +56,11 @@ export function jobs(): void {
   order.value = sort;
 
   const query = (): Record<string, string | number> => ({ match: pattern(match), status, sort });
+  const meet = ({ job }: JobRow): void => {
+    if (found.has(job)) return;
+    found.add(job);
+    if (!mayOperate(job)) closed.add(job);
+  };
   const load = async (n: number): Promise<void> => {
     if (asked.has(n)) return;
     asked.add(n);
@@ -63,6 +70,7 @@ export function jobs(): void {
       if (mine !== turn) return;
       trouble = "";
       pages.set(n, got.jobs);
+      got.jobs.forEach(meet);
       for (const { job } of got.jobs) if (!later(heard.get(job), got)) heard.delete(job);
       total = got.total;
     } catch (error) {
@@ -78,6 +86,8 @@ export function jobs(): void {
     pages.clear();
     asked.clear();
     heard.clear();
+    found.clear();
+    closed.clear();
     const url = new URL(location.href);
     for (const [name, value] of Object.entries({ match, status, sort: sort === "name" ? "" : sort })) {
       if (value) url.searchParams.set(name, value);
@@ -111,7 +121,10 @@ export function jobs(): void {
       for (let offset = 0; offset < total; offset += 500) {
         const got = await get<{ jobs: JobRow[] }>(["jobs"], { ...query(), offset, limit: 500 });
         if (mine !== turn || choice !== chosen) return;
-        got.jobs.forEach((r) => selected.add(r.job));
+        for (const r of got.jobs) {
+          meet(r);
+          if (!closed.has(r.job)) selected.add(r.job);
+        }
       }
     } catch (error) {
       trouble = why(error);
@@ -121,10 +134,11 @@ export function jobs(): void {
 
   const bulk = (verb: string, button: string, does: string, danger = false): void => {
     const names = [...selected].sort();
+    const zone = names.length === 1 ? [...pages.values()].flat().find((r) => r.job === names[0])?.time_zone : undefined;
     const deed: Deed = {
       title: names.length === 1 ? `${button} ${names[0]}` : `${button} ${count(names.length)} jobs`,
       button: names.length === 1 ? button : `${button} ${count(names.length)} jobs`,
-      does, danger, url: page.api("bulk"), body: { verb, jobs: names },
+      does, danger, zone, url: page.api("bulk"), body: { verb, jobs: names },
       done: (answer) => {
         selected.clear(); // but for those with which somebody may go on
         for (const { job, problem } of answer.jobs ?? []) if (problem && problem.cause !== "already so") selected.add(job);
@@ -166,16 +180,18 @@ export function jobs(): void {
 
   const drawBar = (): void => {
     const all = document.querySelector<HTMLInputElement>("#all");
+    let here = 0; // of the selected ones, how many the filter finds
+    for (const name of selected) if (found.has(name)) here++;
     if (all) {
       all.hidden = !operates;
-      all.checked = total > 0 && selected.size >= total;
-      all.indeterminate = selected.size > 0 && selected.size < total;
+      all.checked = here > 0 && here >= total - closed.size;
+      all.indeterminate = here > 0 && !all.checked;
     }
     const bar = find("#bulk");
     bar.hidden = selected.size === 0;
     if (bar.hidden) return;
     patch(bar,
-      h("strong", { role: "status" }, `${count(selected.size)} selected`),
+      h("strong", { role: "status" }, `${count(selected.size)} selected${(match || status) && here < selected.size ? `, ${count(selected.size - here)} not shown` : ""}`),
       h("button", { type: "button", onclick: () => bulk("enable", "Enable", "The jobs may run again, from their next fire on.") }, "Enable…"),
       h("button", { type: "button", onclick: () => bulk("trigger", "Trigger", "All items of the jobs run once, now, whatever their cron says.") }, "Trigger…"),
       h("button", { type: "button", onclick: () => bulk("reshard", "Reshard", "The leaders assign the items anew. What runs is not disturbed.") }, "Reshard…"),
@@ -189,10 +205,10 @@ export function jobs(): void {
     const last = row.last;
     const cell = (name: string, ...kids: Child[]): Child => h("td", { role: "cell", class: name }, kids);
     return h("tr", { key: row.job, role: "row", class: `row${isGone ? " gone" : ""}`, "aria-rowindex": i + 2, "data-job": row.job },
-      cell("pick", operates && h("input", { type: "checkbox", "aria-label": `Select ${row.job}`, checked: selected.has(row.job), onchange: (e: Event) => select(row.job, (e.target as HTMLInputElement).checked) })),
+      cell("pick", operates && !closed.has(row.job) && h("input", { type: "checkbox", "aria-label": `Select ${row.job}`, checked: selected.has(row.job), onchange: (e: Event) => select(row.job, (e.target as HTMLInputElement).checked) })),
       cell("name", h("a", { href: page.link("jobs", row.job) }, row.job), row.description && h("small", null, row.description)),
       cell("status", isGone ? badge("CRASHED", "removed") : badge(word, because(row))),
-      cell("num items", count(row.items), h("span", { class: "unit" }, " items")),
+      cell("num items", count(row.items), h("span", { class: "unit" }, row.items === 1 ? " item" : " items")),
       cell("num run", row.recorded ? count(row.running_items) : h("span", { title: "executions are not recorded" }, "–"), h("span", { class: "unit" }, " run")),
       cell("num inst", count(row.instances), h("span", { class: "unit" }, " inst.")),
       cell("next", row.overdue_since ? h("span", { class: "late" }, `${ago(row.overdue_since, known()).replace(" ago", "")} late`) : row.next ? h("time", { datetime: row.next, title: moment(row.next) }, ago(row.next, known())) : "–"),
