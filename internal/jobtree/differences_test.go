@@ -27,6 +27,17 @@ func TestDifferencesShowValuesAndNoSecrets(t *testing.T) {
 	}, jobtree.Differences(stored, declared))
 }
 
+// What is stored escapes some characters, as Java does. Who reads of a difference sees them as they were written.
+func TestDifferencesAreLegible(t *testing.T) {
+	t.Parallel()
+	stored := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 3}
+	declared := stored
+	declared.Description = `it's <b> & "c=d" \u003c ü`
+	require.Equal(t, []jobtree.ChangedMember{{
+		Name: "description", Before: `""`, After: `"it's <b> & \"c=d\" \\u003c ü"`,
+	}}, jobtree.ChangedMembers(stored, declared))
+}
+
 // Whatever differs is told, and both ways of telling it agree.
 func TestDifferencesTellEveryField(t *testing.T) {
 	t.Parallel()
