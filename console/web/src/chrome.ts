@@ -18,7 +18,11 @@ export function furnish(): void {
   if (namespaces) namespaces.onchange = () => location.assign(new URL(`ns/${encodeURIComponent(namespaces.value)}/`, document.baseURI));
   const jump = document.querySelector<HTMLDialogElement>("#jump");
   if (jump) furnishJump(jump);
-  noted();
+  kept((store) => {
+    const text = store.getItem("note");
+    store.removeItem("note");
+    if (text) note(text);
+  });
 }
 
 /** showState says whether the page is live. A page that does not follow the stream is of the moment it was opened. */
@@ -55,26 +59,17 @@ export function note(text: Child, bad = false): void {
   if (!bad) setTimeout(away, NOTE);
 }
 
-const THERE = "elasticron.note";
-
-/** noteThere says what was done on the page that is opened next. */
-export function noteThere(text: string): void {
-  try {
-    sessionStorage.setItem(THERE, text);
-  } catch {
-    // a browser that keeps nothing goes on without a word
-  }
+/** goOn opens another page of the console, which says what was done here. */
+export function goOn(to: string, text: string): void {
+  kept((store) => store.setItem("note", text));
+  location.assign(new URL(to, document.baseURI));
 }
 
-/** noted says what the page before has left. */
-function noted(): void {
+/** kept does something with what the browser keeps between pages; one that keeps nothing goes on without a word. */
+function kept(does: (store: Storage) => void): void {
   try {
-    const text = sessionStorage.getItem(THERE);
-    sessionStorage.removeItem(THERE);
-    if (text && document.querySelector("#notes")) note(text);
-  } catch {
-    // it kept nothing
-  }
+    does(sessionStorage);
+  } catch {}
 }
 
 /** failed says where something should stand why it does not. */

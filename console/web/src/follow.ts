@@ -19,8 +19,7 @@ const TIMES = 100;
 const ERRORS = 20;
 const RETRY = 3_000;
 
-/** MOST is of how many items a note tells that did not go well; FAILED are the states of those that should have. */
-const MOST = 3;
+/** FAILED are the states of items that should have run and did not, or not well. */
 const FAILED = ["failed", "interrupted", "lost", "replaced", "late"];
 
 const passing = (error: unknown): boolean => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
@@ -36,14 +35,14 @@ export async function acknowledge(url: string, body: Record<string, unknown>, id
       errors = 0;
       if (!p || p.overtaken) {
         heard("", true);
-        return note(`The trigger is not followed any more${p?.text ? `: ${p.text}` : ""}. The items below show how far it came.`, true);
+        return note(`The trigger is not followed any more: ${p?.text ?? "nothing is known of it"}. The items below show how far it is.`, true);
       }
       heard(p.of > 0 ? `${p.ready} of ${p.of} ${p.text}` : p.text, p.done);
       if (p.done) {
         const all = p.items ?? [];
         const bad = all.filter((it) => it.state !== "ok" && it.state !== "ran");
         const words = all.length > 0 ? `${all.length - bad.length} of ${many(all.length, "item")} ok` : p.text;
-        note(bad.length > 0 ? h("span", null, `Trigger answered: ${words}. `, bad.slice(0, MOST).map((it) => `Item ${it.item}: ${it.state}${it.error ? `, ${it.error}` : ""}. `), bad.length > MOST && `And ${bad.length - MOST} more.`) : `Trigger answered: ${words}.`, bad.some((it) => FAILED.includes(it.state)));
+        note(bad.length > 0 ? h("span", null, `Trigger answered: ${words}. `, bad.slice(0, 3).map((it) => `Item ${it.item}: ${it.state}${it.error ? `, ${it.error}` : ""}. `)) : `Trigger answered: ${words}.`, bad.some((it) => FAILED.includes(it.state)));
         return;
       }
     } catch (error) {

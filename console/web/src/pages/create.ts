@@ -1,5 +1,5 @@
 // A new job: its name, when it fires and how many items it has; everything else has a default and can be changed later.
-import { noteThere } from "../chrome";
+import { goOn } from "../chrome";
 import { h } from "../draw";
 import { operate } from "../operate";
 import { page } from "../page";
@@ -26,9 +26,6 @@ export function createJob(): void {
       field("Items", "1 to 100,000", items, (typed) => (items = typed.trim()), again, { inputmode: "numeric" }),
     ] as never,
     quiet: true,
-    done: (answer) => {
-      noteThere(answer.unconfirmed ? `Job ${config.jobName} is stored. No process has joined it yet.` : `Done: Create job ${config.jobName}.`);
-      location.assign(new URL(page.link("jobs", config.jobName), document.baseURI));
-    },
+    done: () => goOn(page.link("jobs", config.jobName), `Done: Create ${config.jobName}.`),
   });
 }

@@ -1,6 +1,6 @@
 // A job, alive: its timeline, and beside it who has which item, who takes part, and what happened.
 import { get, Problem, why } from "../api";
-import { noteThere } from "../chrome";
+import { goOn } from "../chrome";
 import { find, h, patch, type Child } from "../draw";
 import { acknowledge, drive, type Backfill } from "../follow";
 import { ago, clock, count, many, moment, phrase, span as lasting, took } from "../format";
@@ -172,8 +172,7 @@ export function job(): void {
             does: "The job and all that is stored of it are deleted. A process that declares it in code creates it again at its next start.",
             done: (answer) => {
               if (answer.unconfirmed) return done();
-              noteThere(`Done: Remove ${name}.`);
-              location.assign(new URL(page.link("jobs"), document.baseURI));
+              goOn(page.link("jobs"), `Done: Remove ${name}.`);
             },
           }), { danger: true })])],
       h("span", { class: "apart" }),
