@@ -48,18 +48,22 @@ func TestTenThousandJobs(t *testing.T) {
 func TestAListThatChanges(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 300, "")
-	frames, release, choose := make(chan string, 3), make(chan bool), make(chan bool)
+	release, choose := make(chan bool), make(chan bool)
+	var frames feed
 	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
 		query := r.URL.Query()
 		switch {
 		case strings.HasSuffix(r.URL.Path, "/events"):
 			_, _ = io.ReadAll(r.Body) // to its end, as else nobody would see the page go
 			w.Header().Set("Content-Type", "text/event-stream")
-			for {
-				select {
-				case frame := <-frames:
-					_, _ = fmt.Fprintf(w, "event: jobs\ndata: %s\n\n", frame)
+			for n := 0; ; {
+				all, more := frames.all()
+				for ; n < len(all); n++ {
+					_, _ = fmt.Fprintf(w, "event: jobs\ndata: %s\n\n", all[n])
 					w.(http.Flusher).Flush()
+				}
+				select {
+				case <-more:
 				case <-r.Context().Done():
 					return true
 				}
@@ -76,14 +80,14 @@ func TestAListThatChanges(t *testing.T) {
 	})
 	tab := look(t)
 	const row, at = `[data-job="batch-00005"] .status`, `"as_of":"2026-03-01T10:00:00Z"`
-	frames <- `{"revision":2,` + at + `,"rows":[{"job":"batch-00005","status":"PAUSED","items":1,"instances":1,"recorded":true,"revision":2}]}`
+	frames.tell(`{"revision":2,` + at + `,"rows":[{"job":"batch-00005","status":"PAUSED","items":1,"instances":1,"recorded":true,"revision":2}]}`)
 	tab.open(s.shop("jobs"))
 	tab.sees("#live", "live")
 	close(release)
 	tab.sees(row, "Paused")
-	frames <- `{"revision":3,` + at + `,"rows":[],"gone":["batch-00005"]}`
+	frames.tell(`{"revision":3,` + at + `,"rows":[],"gone":["batch-00005"]}`)
 	tab.sees("tr.gone", "batch-00005")
-	frames <- `{"revision":4,` + at + `,"rows":[{"job":"batch-00005","status":"OK","items":1,"instances":1,"recorded":true,"revision":4}]}`
+	frames.tell(`{"revision":4,` + at + `,"rows":[{"job":"batch-00005","status":"OK","items":1,"instances":1,"recorded":true,"revision":4}]}`)
 	tab.sees(row, "OK")
 	tab.lacks("tr.gone")
 
@@ -102,6 +106,33 @@ func TestAListThatChanges(t *testing.T) {
 	tab.types("#match", "orders")
 	tab.sees("#total", "2 jobs found")
 	require.Equal(t, 2, value[int](tab, rows))
+}
+
+// feed is what a stream tells. One that takes another's place begins anew, as some of it may not have come.
+type feed struct {
+	mu     sync.Mutex
+	frames []string
+	more   chan struct{} // closed when there are more
+}
+
+func (f *feed) tell(frame string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.frames = append(f.frames, frame)
+	if f.more != nil {
+		close(f.more)
+		f.more = nil
+	}
+}
+
+// all returns what there is, and what tells of more.
+func (f *feed) all() ([]string, <-chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.more == nil {
+		f.more = make(chan struct{})
+	}
+	return f.frames, f.more
 }
 
 // Several jobs are disabled at once. Before, the dialog tells which of them would stay as they are, and nothing is done.

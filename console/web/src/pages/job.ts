@@ -336,8 +336,14 @@ export function job(): void {
     if (refused) return;
     follow([`job/${name}`], (_, frame) => take(frame as JobFrame));
     let lived = false;
+    let asking: ReturnType<typeof setInterval> | undefined;
+    const mayI = (): void => void (document.hidden || reload().then(() => refused && follow([], () => {})));
     onState(({ live }) => {
-      if (lived && !live && !refused) void reload().then(() => refused && follow([], () => {}));
+      clearInterval(asking);
+      if (!live && !refused) {
+        if (lived) mayI();
+        asking = setInterval(mayI, 15_000); // a role may be taken away while nobody sees the page
+      }
       lived = live;
     });
   });
