@@ -19,8 +19,8 @@ export function furnish(): void {
   const jump = document.querySelector<HTMLDialogElement>("#jump");
   if (jump) furnishJump(jump);
   kept((store) => {
-    const text = store.getItem("note");
-    store.removeItem("note");
+    const text = store.getItem("elasticron.note");
+    store.removeItem("elasticron.note");
     if (text) note(text);
   });
 }
@@ -31,7 +31,12 @@ function showState(live: Element): void {
   let known = false;
   let asking: ReturnType<typeof setInterval> | undefined;
   // A stream does not tell why it was refused. If the session has ended, this leads to the login.
-  const who = (): void => void (document.hidden || ask("GET", new URL("api/v1/me", document.baseURI).href).catch(() => {}));
+  let open = false;
+  const who = (): void => {
+    if (document.hidden || open) return;
+    open = true;
+    void ask("GET", new URL("api/v1/me", document.baseURI).href).catch(() => {}).finally(() => (open = false));
+  };
   onState((state) => {
     known ||= state.live;
     document.documentElement.classList.toggle("stale", known && !state.live);
@@ -43,7 +48,7 @@ function showState(live: Element): void {
     if (known && !state.live) {
       who(); // and again, as a server that has just started knows the session no more
       asking = setInterval(who, WHO);
-      patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, `As of ${clock(state.asOf || Date.now())}, not connected: `), `${state.why}. What you see may have changed. The page goes on by itself.`));
+      patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, `As of ${clock(state.asOf || Date.now())}, not connected: `), `${state.why}. It goes on by itself.`));
     }
   });
 }
@@ -61,7 +66,7 @@ export function note(text: Child, bad = false): void {
 
 /** goOn opens another page of the console, which says what was done here. */
 export function goOn(to: string, text: string): void {
-  kept((store) => store.setItem("note", text));
+  kept((store) => store.setItem("elasticron.note", text));
   location.assign(new URL(to, document.baseURI));
 }
 

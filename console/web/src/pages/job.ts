@@ -64,14 +64,17 @@ export function job(): void {
     }
     draw();
   };
+  // The pages of a browser share a stream, which is refused as a whole if a topic of one of them is: at the beginning, or since.
+  const look = (): void => void reload().then(() => refused && follow([], () => {}));
   let soon: ReturnType<typeof setTimeout> | undefined;
   const later = (): void => {
     clearTimeout(soon);
-    soon = setTimeout(() => void reload(), 300);
+    soon = setTimeout(look, 300);
   };
 
   const take = (f: JobFrame): void => {
     gone = !!f.gone;
+    asked = "";
     if (gone) return draw();
     if (f.full) {
       spans.clear();
@@ -316,7 +319,7 @@ export function job(): void {
   const query = (address: string): string => `${address}?job=${encodeURIComponent(name)}`;
 
   const logLines = (): Child => {
-    if (log.length === 0) return h("li", { class: "empty" }, "Nothing worth telling has happened since the server began to follow.");
+    if (log.length === 0) return h("li", { class: "empty" }, "Nothing has happened since the server started.");
     return [...log].reverse().slice(0, 50).map((e, i) => h("li", { key: `${e.at}${e.kind}${e.item ?? ""}${log.length - i}`, class: e.kind }, h("time", { datetime: e.at, title: moment(e.at) }, clock(e.at)), badge(e.kind), h("span", { class: "text" }, e.text)));
   };
 
@@ -331,18 +334,16 @@ export function job(): void {
   document.querySelectorAll<HTMLInputElement>("input[name=by]").forEach((r) => (r.onchange = () => { view.by = r.value as View["by"]; draw(); }));
 
   onState((state) => lanes.blindSince(state.live || !state.asOf ? 0 : Date.parse(state.asOf)));
-  // The pages of a browser share a stream, which is refused as a whole if a topic of one of them is: at the beginning, or since.
   void reload().then(() => {
     if (refused) return;
     follow([`job/${name}`], (_, frame) => take(frame as JobFrame));
     let lived = false;
     let asking: ReturnType<typeof setInterval> | undefined;
-    const mayI = (): void => void (document.hidden || reload().then(() => refused && follow([], () => {})));
     onState(({ live }) => {
       clearInterval(asking);
       if (!live && !refused) {
-        if (lived) mayI();
-        asking = setInterval(mayI, 15_000); // a role may be taken away while nobody sees the page
+        if (lived) look();
+        asking = setInterval(() => document.hidden || look(), 15_000); // a role may be taken away while nobody sees the page
       }
       lived = live;
     });

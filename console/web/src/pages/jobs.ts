@@ -61,6 +61,11 @@ export function jobs(): void {
     found.add(job);
     if (!mayOperate(job)) closed.add(job);
   };
+  let sought = "";
+  const forget = (): void => {
+    found.clear();
+    closed.clear();
+  };
   const load = async (n: number): Promise<void> => {
     if (asked.has(n)) return;
     asked.add(n);
@@ -70,7 +75,8 @@ export function jobs(): void {
       if (mine !== turn) return;
       trouble = "";
       pages.set(n, got.jobs);
-      got.jobs.forEach(meet);
+      if (got.total !== total) forget(); // others meet the filter now
+      [...pages.values()].flat().forEach(meet);
       for (const { job } of got.jobs) if (!later(heard.get(job), got)) heard.delete(job);
       total = got.total;
     } catch (error) {
@@ -86,8 +92,7 @@ export function jobs(): void {
     pages.clear();
     asked.clear();
     heard.clear();
-    found.clear();
-    closed.clear();
+    if (sought !== (sought = match + "\n" + status)) forget();
     const url = new URL(location.href);
     for (const [name, value] of Object.entries({ match, status, sort: sort === "name" ? "" : sort })) {
       if (value) url.searchParams.set(name, value);
@@ -170,7 +175,7 @@ export function jobs(): void {
     patch(find("#total"), total < 0 ? "" : match || status ? `${many(n, "job")} found` : many(n, "job"));
     const empty = find("#empty");
     empty.hidden = total !== 0 && trouble === "";
-    patch(empty, trouble ? h("span", { class: "bad", role: "alert" }, trouble) : match || status ? "No job is so." : "There are no jobs yet. The first process that declares one makes it appear here.");
+    patch(empty, trouble ? h("span", { class: "bad", role: "alert" }, trouble) : match || status ? "No job is so." : "There are no jobs yet. A process that declares one makes it appear.");
     drawBar();
     document.querySelectorAll<HTMLElement>("#head th[data-sort]").forEach((th) => {
       const name = th.dataset.sort ?? "";
@@ -191,7 +196,7 @@ export function jobs(): void {
     bar.hidden = selected.size === 0;
     if (bar.hidden) return;
     patch(bar,
-      h("strong", { role: "status" }, `${count(selected.size)} selected${(match || status) && here < selected.size ? `, ${count(selected.size - here)} not shown` : ""}`),
+      h("strong", { role: "status" }, `${count(selected.size)} selected${(match || status) && here < selected.size && found.size >= total ? `, ${count(selected.size - here)} not shown` : ""}`),
       h("button", { type: "button", onclick: () => bulk("enable", "Enable", "The jobs may run again, from their next fire on.") }, "Enable…"),
       h("button", { type: "button", onclick: () => bulk("trigger", "Trigger", "All items of the jobs run once, now, whatever their cron says.") }, "Trigger…"),
       h("button", { type: "button", onclick: () => bulk("reshard", "Reshard", "The leaders assign the items anew. What runs is not disturbed.") }, "Reshard…"),
