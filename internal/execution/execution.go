@@ -20,16 +20,13 @@ type key struct{}
 // With returns a context for the attempts of an execution, which is cancelled with ctx.
 func With(ctx context.Context) context.Context { return context.WithValue(ctx, key{}, ctx) }
 
-// Of returns the context of the execution to which the context of an attempt belongs; without one, ctx.
-func Of(ctx context.Context) context.Context {
-	if of, has := ctx.Value(key{}).(context.Context); has {
-		return of
-	}
-	return ctx
-}
-
 // Done is closed when the execution is cancelled to which the context of an attempt belongs; without one, with ctx.
-func Done(ctx context.Context) <-chan struct{} { return Of(ctx).Done() }
+func Done(ctx context.Context) <-chan struct{} {
+	if execution, has := ctx.Value(key{}).(context.Context); has {
+		return execution.Done()
+	}
+	return ctx.Done()
+}
 
 type stopKey struct{}
 

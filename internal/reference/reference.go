@@ -70,7 +70,7 @@ func Almost(text string) bool {
 // value.
 func Resolve(text string) (string, error) {
 	if name, is := strings.CutPrefix(text, env); is {
-		value := withoutLineEnd(os.Getenv(name))
+		value := WithoutLineEnd(os.Getenv(name))
 		if value == "" {
 			return "", errNotSet
 		}
@@ -95,7 +95,7 @@ func read(path string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	value := withoutLineEnd(string(content))
+	value := WithoutLineEnd(string(content))
 	switch {
 	case len(content) > maxBytes:
 		return "", errTooLong
@@ -108,6 +108,7 @@ func read(path string) (string, error) {
 	}
 }
 
-func withoutLineEnd(value string) string {
+// WithoutLineEnd returns a secret without the line end that its file, or a variable made from one, often has at its end.
+func WithoutLineEnd(value string) string {
 	return strings.TrimSuffix(strings.TrimSuffix(value, "\n"), "\r")
 }

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/spf13/pflag"
 
@@ -102,7 +101,7 @@ func (f *Flags) User() string { return f.user }
 
 // Password returns the password of the user, without the line end of a file from which somebody has made the variable.
 func (f *Flags) Password() (string, error) {
-	if password := withoutLineEnd(os.Getenv(f.passwordVariable)); password != "" {
+	if password := reference.WithoutLineEnd(os.Getenv(f.passwordVariable)); password != "" {
 		return password, nil
 	}
 	if f.password != "" {
@@ -115,10 +114,8 @@ func (f *Flags) Password() (string, error) {
 	if err != nil {
 		return "", fileError("password of %s: %w", f.user, err)
 	}
-	return withoutLineEnd(string(text)), nil
+	return reference.WithoutLineEnd(string(text)), nil
 }
-
-func withoutLineEnd(password string) string { return strings.TrimRight(password, "\r\n") }
 
 // Defaults stand in for flags that are not given.
 type Defaults struct {
