@@ -119,6 +119,13 @@ func (p *Peer) Last(job string, d time.Duration) {
 	p.request(request{Op: "last", Job: job, Hold: d == UntilTold, Millis: max(0, d.Milliseconds())})
 }
 
+// Release ends the executions of a job that go on [UntilTold], in this process. Later ones last as before, so that none
+// comes and goes between the two.
+func (p *Peer) Release(job string) {
+	p.tb.Helper()
+	p.request(request{Op: "release", Job: job})
+}
+
 // Ping returns when the process has answered. The error says that it has ended, or does not answer.
 func (p *Peer) Ping() error { return p.ask(request{Op: "last", Job: "ping"}, nil) }
 

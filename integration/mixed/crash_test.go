@@ -169,8 +169,7 @@ func aJavaInstanceIsKilledWithMissedFires(t *testing.T, j java) {
 	noted := func(s *jobtree.State) bool { return s.Item(1).Misfire.Exists() && s.Item(1).Running.Exists() }
 	runsOn := false
 	for deadline := time.Now().Add(patience); !runsOn && time.Now().Before(deadline); {
-		p.Last(c.job, 0)
-		p.Last(c.job, javapeer.UntilTold)
+		p.Release(c.job)
 		earlier := c.state().Item(1).Running.Created // perhaps of one that began before it was told to go on running
 		runsOn = c.within(5*time.Second, func(s *jobtree.State) bool { return noted(s) && s.Item(1).Running.Created != earlier }) ||
 			noted(c.state()) // which began just before we looked, and would have ended by now

@@ -78,8 +78,7 @@ func javaMakesUpWhatGoMissed(t *testing.T, j java) {
 	require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipGo))
 	c.eventually("Java leads", func(s *jobtree.State) bool { return s.Leader.Instance == last })
 	g.release()
-	j.last.Last(c.job, 0) // its leader waits for its own item as well
-	j.last.Last(c.job, javapeer.UntilTold)
+	j.last.Release(c.job) // its leader waits for its own item as well
 	s := c.eventually("Java runs Go's item, with its note", func(s *jobtree.State) bool {
 		return s.Owner(1) == last && s.Item(1).Running.Exists() && s.Item(1).Misfire.Exists()
 	})

@@ -36,6 +36,9 @@ final class Peer {
             case "last":
                 work.last(request.job, request.hold, request.millis);
                 return null;
+            case "release":
+                work.release(request.job);
+                return null;
             case "feed":
                 work.feed(request.job, request.item);
                 return null;

@@ -28,6 +28,9 @@ final class Peer {
             case "last":
                 work.last(request.job, request.hold, request.millis);
                 return null;
+            case "release":
+                work.release(request.job);
+                return null;
             case "belief":
                 return Belief.of(centers.get(request.job), request.job);
             case "latch":
