@@ -180,7 +180,7 @@ func (r *runner) narrow(v room.View) {
 	}, func(view *registry.View) {
 		// A view that opened while something moved may be of too little.
 		now := r.look()
-		if !since.Equal(r.scope.moved) || !now.Attached.Connected() || r.departure.leaving || !slices.Equal(own, r.own(now)) {
+		if !since.Equal(r.scope.moved) || !now.Attached.Connected() || r.departure.leaving || r.rounds.ToNote() > 0 || !slices.Equal(own, r.own(now)) {
 			r.turnedBack(view)
 			return
 		}
@@ -189,7 +189,7 @@ func (r *runner) narrow(v room.View) {
 			seen, kept = jobtree.Narrowed(r.snapshot, parts)
 			return seen
 		}, func() {
-			r.scope.stale = !since.Equal(r.scope.moved) || !slices.Equal(own, r.own(r.look())) // by what came last
+			r.scope.stale = !since.Equal(r.scope.moved) || r.rounds.ToNote() > 0 || !slices.Equal(own, r.own(r.look())) // by what came last
 			r.state.Narrow(own)
 			r.scope.narrow = &narrowed{since: time.Now(), kept: kept}
 		})

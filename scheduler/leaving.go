@@ -47,8 +47,10 @@ func (r *runner) handOver(f *farewell) {
 		r.decideAgain()
 		return
 	}
-	told := over || left == 0 || r.rounds.TryNoting()
-	if told && (!r.departure.left || r.look().Registered()) {
+	switch {
+	case !over && left > 0 && !r.rounds.TryNoting():
+		r.alarm.Set(room.RetryAfter) // what refuses a note need not be followed by news
+	case !r.departure.left || r.look().Registered():
 		r.commitLeave(leave, stays)
 	}
 }

@@ -213,8 +213,14 @@ func (f *Fires) vouchFor(v room.View, others peers.Traits, n int, until time.Tim
 		done()
 		return nil
 	}
-	if _, letGo := f.letGo[n]; letGo || !v.State.Knows(n) {
+	if _, letGo := f.letGo[n]; letGo {
 		return nil // first what is known of it as its former owner
+	}
+	if !v.State.Knows(n) {
+		if v.Leaving { // who follows it knows what there is to tell of it, as in farewell
+			done()
+		}
+		return nil
 	}
 	due := policy.Due{Missed: v.Rules.Ticked(&f.witness, n, node.Record.Value.LastFire, until)}
 	return f.note(v, n, due, done)
