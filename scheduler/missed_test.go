@@ -557,6 +557,49 @@ func TestAnEndKeepsWhatOthersNoted(t *testing.T) {
 	})
 }
 
+// notedFirst is a registry in which others are quicker than each end of an item.
+type notedFirst struct {
+	*memory.Registry
+	before func()
+}
+
+func (r notedFirst) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	for _, txn := range txns {
+		if slices.Contains(txn.Then, registry.Delete(orders.ItemRunning(0))) {
+			r.before()
+		}
+	}
+	return r.Registry.CommitAll(ctx, txns)
+}
+
+// After an outage one instance after the other notes what it knows, each just before an execution ends. It ends well.
+func TestAnEndOutlastsManyNotes(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const others = 6
+		notes := 0
+		reg := notedFirst{c.server.Open("test"), func() {
+			if notes++; notes > others {
+				return
+			}
+			fires := make([]time.Time, notes)
+			for n := range fires {
+				fires[n] = bubbleStart.Add(time.Duration(5*(n+2)) * time.Second)
+			}
+			put(t, c.server, orders.ItemMisfire(0), jobtree.EncodeMisfire(jobtree.Misfire{Fires: jobtree.MissedFires(fires...)}))
+		}}
+		cfg := job.Config{Name: "orders", Cron: everyFive, ShardingTotalCount: 1, Misfire: job.MisfireAll, Failover: true}
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("a", slowOnce(39*time.Second)))))
+		c.run(s, reg.Registry)
+		sleepUntil(48 * time.Second)
+		require.Greater(t, notes, others)
+		require.NotContains(t, strings.Join(c.shown(), "\n"), "failover")
+		require.Zero(t, c.state().Item(0).Record.Value.Counts.Interrupted)
+	})
+}
+
 // Somebody begins an item who does not know of a fire before, and takes that back. Who gets the item then ticked that
 // fire, and makes it up, whatever the item's record said when it came.
 func TestFiresThatABeginPassedOverBeforeItWasTakenBack(t *testing.T) {

@@ -27,7 +27,7 @@ const (
 	// recorded without the mark (T5b).
 	theRecord subject = iota + 1
 	// theMissed: somebody else has noted missed fires of the item meanwhile. Those are kept. The refusal shows them, so
-	// nothing is read.
+	// nothing is read. It does not count: after an outage one after the other notes what it knows, and that comes to an end.
 	theMissed
 	// theOwners: a foreign session holds a node that the end writes and that no session may own. A hand has replaced
 	// what was there, so the node is removed: what the end says of the item is known here.
@@ -70,14 +70,16 @@ func aboutWhat(v room.View, e *Execution, err error) subject {
 // lookInto finds out what a refusal is about, or begins to read that. It returns false if the refusal counts as it is.
 func (x *Executions) lookInto(v room.View, e *Execution, o registry.Outcome) bool {
 	about := aboutWhat(v, e, o.Err)
-	if about == 0 || e.refusal != nil && e.refusal.looks == mostLooks {
+	if about == 0 || about != theMissed && e.refusal != nil && e.refusal.looks == mostLooks {
 		return false
 	}
 	if e.refusal == nil {
 		e.refusal = &refusal{first: o}
 	}
 	f, under := e.refusal, v.Attached
-	f.looks++
+	if about != theMissed {
+		f.looks++
+	}
 	f.about, f.under, f.foreign = about, under, nil
 	goOn := func() { x.ended, x.endsGather = append(x.ended, e), false } // it has waited long enough
 	if conflict := (*registry.ConflictError)(nil); about == theMissed && errors.As(o.Err, &conflict) {
