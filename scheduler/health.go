@@ -75,7 +75,7 @@ type JobHealth struct {
 	// of the job because of that, or would if it were not the only one. Empty means neither.
 	Clock string `json:"clock,omitempty"`
 	// ShutDown tells that an operator has shut this instance down: it takes no part in the job until the process starts
-	// anew, or adds the job again.
+	// anew, or leaves the job and adds it again, see [Job.Leave]; a job that it has not added comes back only at a start.
 	ShutDown bool `json:"shut_down,omitempty"`
 	// ViewRevision is the state that the view shows, and ViewAge for how long it has shown it: for an idle
 	// job, an old state is right. Behind is the newer revision that is known to exist and not shown yet.
@@ -226,7 +226,7 @@ func (r *runner) health() JobHealth {
 			h.Unowned = append(h.Unowned, n)
 		}
 	}
-	h.Disabled = st.Config.Value.Disabled || len(st.Instances) > 0 && !r.anybodyEnabled()
+	h.Disabled = st.JobDisabled() || len(st.Instances) > 0 && !r.anybodyEnabled()
 	h.Clock = r.membership.ClockTrouble()
 	h.Overdue = r.overdue()
 	r.records(&h)

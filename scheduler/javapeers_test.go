@@ -81,11 +81,13 @@ func TestAServerIsWrittenOnceAndKept(t *testing.T) {
 				}
 				cfg := sharedJob(2)
 				cfg.Disabled = test.disabled
-				c.startShared("a", nil, cfg)
+				a := c.startShared("a", nil, cfg)
 				sleepUntil(time.Second)
 				node, err := c.java().registry.Get(t.Context(), path)
 				require.NoError(t, err)
 				require.Equal(t, test.want, node.Value)
+				_, health := a.look(t)
+				require.Equal(t, test.want == "DISABLED", health.Disabled)
 			})
 		})
 	}
