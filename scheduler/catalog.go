@@ -215,7 +215,9 @@ func (c *catalog) takeUp(name string) {
 	}
 	if err := c.s.start(life, r); err != nil {
 		c.s.forget(r)
-		r.log.ErrorContext(life, "cannot take part in the job", logError, err)
+		if !errors.Is(err, ErrStopped) {
+			r.log.ErrorContext(life, "cannot take part in the job", logError, err)
+		}
 		return
 	}
 	c.mine[name] = r
