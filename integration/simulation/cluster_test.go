@@ -43,8 +43,9 @@ type cluster struct {
 	delays   func(id string) func(memory.Message) time.Duration
 	wrap     func(registry.Registry) registry.Registry
 	follows  func(id string) scheduler.Following
-	requests int      // of each process that are under way at a time; 0 = any number
-	hooks    []string // the phases of rounds for which the job has hooks
+	opening  func(id string) time.Duration // of a view of parts
+	requests int                           // of each process that are under way at a time; 0 = any number
+	hooks    []string                      // the phases of rounds for which the job has hooks
 	log      *slog.Logger
 	// processes are all that scenarios started, in order.
 	processes []*process
@@ -94,6 +95,7 @@ func newCluster(t *testing.T, cfg job.Config) *cluster {
 		delays:  func(string) func(memory.Message) time.Duration { return nil },
 		wrap:    func(r registry.Registry) registry.Registry { return r },
 		follows: func(string) scheduler.Following { return scheduler.FollowWhole },
+		opening: func(string) time.Duration { return 0 },
 		log:     slog.New(slog.DiscardHandler),
 	}
 	if os.Getenv("ELASTICRON_TEST_LOG") != "" {

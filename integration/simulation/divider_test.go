@@ -3,6 +3,7 @@ package simulation_test
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -14,7 +15,10 @@ const atOnce = 4
 
 // divider is a registry that writes a resharding in parts as leaders do with one of more than a hundred items,
 // so that small jobs, of which thousands of seeds can be tried, are resharded in parts, too.
-type divider struct{ registry.Registry }
+type divider struct {
+	registry.Registry
+	opening time.Duration // how long it takes to open a view of parts
+}
 
 // Commit implements registry.Committer.
 func (d divider) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
@@ -31,6 +35,11 @@ func (d divider) Commit(ctx context.Context, txn registry.Txn) (registry.Revisio
 
 // ViewParts implements registry.Narrower.
 func (d divider) ViewParts(ctx context.Context, path string, parts []registry.Part, except ...func(path string) bool) (*registry.View, error) {
+	select { // with much to list, or a slow store, what is followed changes meanwhile
+	case <-time.After(d.opening):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	view, err := registry.ViewParts(ctx, d.Registry, path, parts, except...)
 	if err != nil {
 		return nil, err

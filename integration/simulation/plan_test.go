@@ -567,5 +567,10 @@ func (p plan) follows(id string) scheduler.Following {
 	return scheduler.FollowOwn
 }
 
+// opening says how long it takes a process to open a view of its own items: up to a second and a half, or no time.
+func (p plan) opening(id string) time.Duration {
+	return max(0, delayOf(fmt.Sprint("open", id, p.seed))*1000-1500*time.Millisecond)
+}
+
 // narrow tells whether processes follow their own items alone.
 func (p plan) narrow() bool { return p.seed%4 == 1 }
