@@ -80,11 +80,11 @@ func (g *Guard) Protect(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		secure(w.Header(), r)
 		if !g.Authenticated() && !onLoopback(r.Host) {
-			refuse(w, http.StatusMisdirectedRequest, "other host", "this server answers on loopback only, and not as "+r.Host)
+			Refuse(w, http.StatusMisdirectedRequest, "other host", "this server answers on loopback only, and not as "+r.Host)
 			return
 		}
 		if err := g.origins.Check(r); err != nil {
-			refuse(w, http.StatusForbidden, "other site", "another site may not write here")
+			Refuse(w, http.StatusForbidden, "other site", "another site may not write here")
 			return
 		}
 		who, known := g.identify(w, r)
@@ -113,7 +113,7 @@ func (g *Guard) turnAway(w http.ResponseWriter, r *http.Request) {
 	switch isPage := r.Method == http.MethodGet || r.Method == http.MethodHead; {
 	case strings.HasPrefix(r.URL.Path, "/api/") || r.URL.Path == pathMetrics || !isPage:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="elasticron"`)
-		refuse(w, http.StatusUnauthorized, "unauthenticated", "log in, or send a token that is in force")
+		Refuse(w, http.StatusUnauthorized, "unauthenticated", "log in, or send a token that is in force")
 	case r.Header.Get("Sec-Fetch-Site") == "cross-site" && r.Header.Get("Sec-Fetch-Mode") == "navigate":
 		bounce(w, g.next(g.cfg.Prefix+r.URL.RequestURI())) // browsers do not send the cookie along with a link of another site
 	default:
@@ -202,8 +202,8 @@ func secure(h http.Header, r *http.Request) {
 	}
 }
 
-// refuse answers with a problem, as RFC 9457 has it. The cause is a word for programs, as those of the API.
-func refuse(w http.ResponseWriter, status int, cause, detail string) {
+// Refuse answers with a problem, as RFC 9457 has it. The cause is a word for programs, as those of the API.
+func Refuse(w http.ResponseWriter, status int, cause, detail string) {
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(struct {

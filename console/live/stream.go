@@ -1,9 +1,7 @@
 package live
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"os"
 	"slices"
@@ -214,45 +212,4 @@ func (s *stream) flush() {
 // tooSlow tells whether the last write took longer than it may. HTTP/2 says only that there is no stream any more.
 func (s *stream) tooSlow() bool {
 	return errors.Is(s.err, os.ErrDeadlineExceeded) || s.err != nil && time.Since(s.began) >= writeWithin
-}
-
-// problem is why a stream was refused, as RFC 9457 has it.
-type problem struct {
-	Type   string `json:"type"`
-	Title  string `json:"title"`
-	Status int    `json:"status"`
-	Detail string `json:"detail"`
-	Cause  string `json:"cause"` // a word for programs, as those of the API
-
-	retry string
-}
-
-func newProblem(status int, cause, format string, args ...any) *problem {
-	return &problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Detail: fmt.Sprintf(format, args...), Cause: cause}
-}
-
-func badRequest(format string, args ...any) *problem {
-	return newProblem(http.StatusBadRequest, "malformed", format, args...)
-}
-
-func forbidden(format string, args ...any) *problem {
-	return newProblem(http.StatusForbidden, "forbidden", format, args...)
-}
-
-func tooMany(ofUser bool) *problem {
-	p := newProblem(http.StatusServiceUnavailable, "too many", "there are %d streams already, and no more are served", MaxStreams)
-	if ofUser {
-		p = newProblem(http.StatusTooManyRequests, "too many", "you have %d streams already: close a page", MaxStreamsOfUser)
-	}
-	p.retry = "10"
-	return p
-}
-
-func (p *problem) write(w http.ResponseWriter) {
-	w.Header().Set("Content-Type", "application/problem+json")
-	if p.retry != "" {
-		w.Header().Set("Retry-After", p.retry)
-	}
-	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p)
 }

@@ -357,7 +357,7 @@ func TestWhoReadsWhat(t *testing.T) {
 			if row.status != http.StatusOK {
 				<-p.over
 				require.Equal(t, "application/problem+json", p.header.Get("Content-Type"))
-				var said problem
+				var said struct{ Detail, Cause string }
 				require.NoError(t, json.Unmarshal(p.text.Bytes(), &said))
 				require.Contains(t, said.Detail, row.says)
 				require.Equal(t, map[int]string{400: "malformed", 403: "forbidden"}[row.status], said.Cause)
@@ -599,7 +599,7 @@ func FuzzTopics(f *testing.F) {
 		require.Nil(t, refused)
 		topics, refused := h.topicsOf(a, lastID, who)
 		if refused != nil {
-			require.Contains(t, []int{http.StatusBadRequest, http.StatusForbidden}, refused.Status)
+			require.Contains(t, []int{http.StatusBadRequest, http.StatusForbidden}, refused.status)
 			return
 		}
 		for _, w := range topics {
