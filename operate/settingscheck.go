@@ -1,0 +1,126 @@
+package operate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/elasticron/elasticron/internal/javarules"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// checkText judges a configuration that is to be stored.
+func (w *world) checkText(d *decision, text string) (job.Config, error) {
+	node := registry.Node{Value: text} // and no path, as it is not stored yet
+	if w.elasticJob3() && jobtree.LayoutOfConfig(text) != jobtree.ElasticJob3 {
+		return job.Config{}, refuse(CauseInvalid, "give the YAML as it is stored, with what is to change", "the settings of this job are the YAML of ElasticJob 3.x")
+	}
+	cfg, err := w.decode(node)
+	if err != nil {
+		return cfg, invalid(err)
+	}
+	checked := cfg
+	if w.elasticJob3() { // which knows what it has written
+		checked.Unknown = ""
+	}
+	warnings, faulty := jobtree.CheckNewConfig(w.tree.Job(), checked, w.now)
+	if !w.elasticJob3() {
+		faulty = errors.Join(faulty, jobtree.CheckExact(node))
+	}
+	if faulty != nil {
+		return cfg, invalid(faulty)
+	}
+	if warnings != nil {
+		for warning := range strings.SplitSeq(warnings.Error(), "\n") {
+			d.warn(warning)
+		}
+	}
+	warnOfCalls(d, cfg)
+	if r := w.beyondJava(d, cfg); r != nil {
+		return cfg, r
+	}
+	return cfg, nil
+}
+
+// warnOfCalls tells of settings with which a job of class HTTP would pause, without their values, which may be secret. Its
+// processes may be of a later version, which knows more.
+func warnOfCalls(d *decision, cfg job.Config) {
+	if cfg.ClassName() != httpjob.Class {
+		return
+	}
+	err := httpjob.Check(cfg)
+	if err == nil {
+		return
+	}
+	for _, fault := range err.(interface{ Unwrap() []error }).Unwrap() {
+		var field *job.FieldError
+		if errors.As(fault, &field) {
+			d.warn(fmt.Sprintf("the job would pause: %s %s", field.Field, field.Reason))
+		}
+	}
+}
+
+// beyondJava refuses what Java instances could not read or run, where they take part or may, and what is stored does not
+// have already. Where none lives, that is up to the operator.
+func (w *world) beyondJava(d *decision, cfg job.Config) *Refusal {
+	if !w.shared {
+		return nil
+	}
+	longest := ""
+	for _, id := range w.instances() {
+		if len(id) > len(longest) {
+			longest = id
+		}
+	}
+	rules, force := javarules.Faults, !w.java
+	if w.elasticJob3() { // which refuses the whole configuration, and every process of the job reads it by the same rules
+		rules, force = javarules.Faults3, false
+	}
+	known := make(map[string]bool)
+	if w.state.Config.Exists() && w.state.Config.Err == nil {
+		for _, fault := range rules(w.root, longest, w.state.Config.Value) {
+			known[fault.Error()] = true
+		}
+	}
+	faults := slices.DeleteFunc(rules(w.root, longest, cfg), func(fault error) bool { return known[fault.Error()] })
+	if len(faults) == 0 {
+		return nil
+	}
+	if w.force && force {
+		for _, fault := range faults {
+			d.warn("no Java instance could run the job: " + fault.Error())
+		}
+		return nil
+	}
+	r := refuse(CauseInvalid, "store what Java can run", "")
+	if r.Err, r.Forcible = errors.Join(faults...), force; r.Forcible {
+		r.Do = "force it if no Java instance is to run the job"
+	}
+	return r
+}
+
+// lowered refuses fewer items than there are without consent, and says what happens to those.
+func (w *world) lowered(d *decision, after job.Config) *Refusal {
+	total := w.state.Config.Value.ShardingTotalCount // to which somebody has consented, whether or not it is in force yet
+	if w.state.Config.Err != nil {
+		total = w.state.Total()
+	}
+	if after.ShardingTotalCount >= total {
+		return nil
+	}
+	gone := fmt.Sprintf("items %d to %d end: their missed fires are dropped, and they run no more", after.ShardingTotalCount, total-1)
+	if after.ShardingTotalCount == total-1 {
+		gone = fmt.Sprintf("item %d ends: its missed fires are dropped, and it runs no more", total-1)
+	}
+	if !w.force {
+		r := refuse(CauseInvalid, "force it if they are to end", "the total count goes from %d to %d: %s", total, after.ShardingTotalCount, gone)
+		r.Forcible = true
+		return r
+	}
+	d.warn(gone)
+	return nil
+}
