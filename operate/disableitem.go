@@ -1,0 +1,60 @@
+package operate
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// DisableItem has an item not begin any more until it is enabled. If it runs, it ends by itself. It is refused if the
+// job has no such item, or the item is disabled already.
+func (o *Operator) DisableItem(ctx context.Context, job string, item int, opts Options) (Result, error) {
+	return o.setItem(ctx, VerbDisableItem, job, item, opts)
+}
+
+// EnableItem takes back [Operator.DisableItem]. It is refused if the item is not disabled.
+func (o *Operator) EnableItem(ctx context.Context, job string, item int, opts Options) (Result, error) {
+	return o.setItem(ctx, VerbEnableItem, job, item, opts)
+}
+
+func (o *Operator) setItem(ctx context.Context, verb Verb, job string, item int, opts Options) (Result, error) {
+	target := itemTarget(item)
+	return o.carry(ctx, deed{verb: verb, job: job, target: target, decide: func(w *world) (decision, error) {
+		return setItem(w, item, verb == VerbDisableItem)
+	}}, opts)
+}
+
+func itemTarget(item int) string { return fmt.Sprintf("item %d", item) }
+
+func setItem(w *world, item int, disable bool) (decision, error) {
+	if r := w.known(); r != nil {
+		return decision{}, r
+	}
+	path := w.tree.ItemDisabled(item)
+	is := item >= 0 && w.snapshot.Get(path).Exists()
+	// An item that is surplus by now may be enabled, lest its mark stays for ever.
+	if is && disable {
+		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableItem, itemTarget(item)))
+	}
+	if item < 0 || item >= job.MaxShardingTotalCount || item >= max(w.total(), w.state.Config.Value.ShardingTotalCount) && (disable || !is) {
+		return decision{}, refuse(CauseUnknownTarget, "", "the job has %s", itemRange(w.total()))
+	}
+	d := decision{
+		compare: []registry.Condition{w.asRead(path)},
+		plan:    Plan{Changes: []Change{{What: itemTarget(item), Before: enabledWord(is), After: enabledWord(disable)}}},
+	}
+	switch {
+	case is == disable:
+		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(VerbEnableItem, itemTarget(item)))
+	case disable:
+		d.write = []registry.Write{registry.Put(path, "")}
+		if w.state.Item(item).Running.Exists() {
+			d.plan.Notes = append(d.plan.Notes, "it runs, and goes on until it ends by itself")
+		}
+	default:
+		d.write = []registry.Write{registry.Delete(path)}
+	}
+	return d, nil
+}
