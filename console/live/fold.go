@@ -13,13 +13,11 @@ import (
 
 // fold takes what changed over into the timeline of a job. It is pure but for the timeline, and for what it counts.
 type fold struct {
-	line   *timeline
-	now    time.Time // by the server's clock
-	number uint64    // of the change
-	first  bool      // everything is new because nothing was known before
-	began  func(begin int64, bad bool)
-	ended  func(begin int64)
-	undone func(begin int64)
+	line    *timeline
+	now     time.Time // by the server's clock
+	number  uint64    // of the change
+	first   bool      // everything is new because nothing was known before
+	minutes perMinute
 }
 
 // change takes over the change of one node.
@@ -123,9 +121,9 @@ func (f *fold) put(s span) bool {
 		return false // of no interest any more
 	}
 	if _, added := f.line.put(s); added {
-		f.began(s.begin, s.bad())
+		f.minutes.count(s.begin, s.bad())
 	} else if s.bad() && !wasBad {
-		f.ended(s.begin)
+		f.minutes.fail(s.begin)
 	}
 	if s.outcome.Value() == string(jobtree.Lost) && wasRunning && !f.first {
 		f.note(Entry{
@@ -141,7 +139,7 @@ func (f *fold) takeBack(s *span) {
 	if known := f.line.find(s); known != nil && known.running() {
 		f.line.remove(known)
 		f.line.removed = f.number
-		f.undone(s.begin)
+		f.minutes.takeBack(s.begin)
 	}
 }
 
@@ -237,7 +235,7 @@ func (h *Hub) fold(now time.Time, news news, before, after *operate.Namespace, f
 			j = &jobLive{line: &timeline{}}
 			h.jobs[name] = j
 		}
-		f := &fold{line: j.line, now: now, number: h.number, first: first, began: h.countRun, ended: h.countFailure, undone: h.uncountRun}
+		f := &fold{line: j.line, now: now, number: h.number, first: first, minutes: h.minutes}
 		folds[name] = f
 		h.size -= j.line.size
 		if old, had := before.State(name); had {

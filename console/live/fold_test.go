@@ -85,7 +85,7 @@ func (s *itemStory) step() {
 }
 
 func newFold(now time.Time) *fold {
-	return &fold{line: &timeline{}, now: now, number: 1, began: func(int64, bool) {}, ended: func(int64) {}, undone: func(int64) {}}
+	return &fold{line: &timeline{}, now: now, number: 1, minutes: newPerMinute(now)}
 }
 
 // A timeline shows exactly what ran, if it sees each record; if it misses some, what it shows is true, and every

@@ -52,7 +52,7 @@ type Hub struct {
 	size      int       // of all timelines
 	since     time.Time // what all timelines dropped to stay within their limit
 	gaps      []Gap     // of all jobs
-	minutes   map[int64]*Minute
+	minutes   perMinute
 	number    uint64 // of the last change
 	lastLook  time.Time
 	lastAlive time.Time
@@ -86,8 +86,7 @@ func Open(ctx context.Context, cfg Config) (*Hub, error) {
 	_, _ = rand.Read(epoch)
 	h := &Hub{
 		cfg: cfg, java: operate.MayHoldJava(cfg.Registry), epoch: hex.EncodeToString(epoch), feed: newFeed(),
-		jobs: make(map[string]*jobLive), minutes: make(map[int64]*Minute),
-		topics: make(map[topicKey]*topic), clients: make(map[*client]struct{}), fills: make(chan struct{}, 2),
+		jobs: make(map[string]*jobLive), topics: make(map[topicKey]*topic), clients: make(map[*client]struct{}), fills: make(chan struct{}, 2),
 	}
 	h.ended, h.end = context.WithCancel(context.Background())
 	h.closed = h.ended.Done()
@@ -99,6 +98,7 @@ func Open(ctx context.Context, cfg Config) (*Hub, error) {
 	h.began = time.Now()
 	h.asOf, h.connected = h.began, true
 	h.looked.Store(&h.began)
+	h.minutes = newPerMinute(h.began)
 	h.view.Subscribe(h.feed.take)
 	h.mu.Lock()
 	defer h.mu.Unlock()

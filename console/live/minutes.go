@@ -5,16 +5,26 @@ import (
 	"time"
 )
 
-// countRun counts an execution in the minute in which it began.
-func (h *Hub) countRun(begin int64, bad bool) {
-	if begin < h.began.UnixMilli() {
+// perMinute counts executions by the minute in which they began. Those from before a time do not count.
+type perMinute struct {
+	since time.Time
+	of    map[int64]*Minute
+}
+
+func newPerMinute(since time.Time) perMinute {
+	return perMinute{since: since, of: make(map[int64]*Minute)}
+}
+
+// count counts an execution.
+func (p perMinute) count(begin int64, bad bool) {
+	if begin < p.since.UnixMilli() {
 		return
 	}
 	minute := begin / time.Minute.Milliseconds()
-	m := h.minutes[minute]
+	m := p.of[minute]
 	if m == nil {
 		m = &Minute{Minute: time.UnixMilli(minute * time.Minute.Milliseconds()).UTC()}
-		h.minutes[minute] = m
+		p.of[minute] = m
 	}
 	m.Runs++
 	if bad {
@@ -22,30 +32,29 @@ func (h *Hub) countRun(begin int64, bad bool) {
 	}
 }
 
-// countFailure notes that one that was counted went wrong.
-func (h *Hub) countFailure(begin int64) {
-	if m := h.minutes[begin/time.Minute.Milliseconds()]; m != nil {
+// fail notes that one that was counted went wrong.
+func (p perMinute) fail(begin int64) {
+	if m := p.of[begin/time.Minute.Milliseconds()]; m != nil {
 		m.Failed++
 	}
 }
 
-// uncountRun takes back one that was counted and never ran.
-func (h *Hub) uncountRun(begin int64) {
-	if m := h.minutes[begin/time.Minute.Milliseconds()]; m != nil && begin >= h.began.UnixMilli() {
+// takeBack takes back one that was counted and never ran.
+func (p perMinute) takeBack(begin int64) {
+	if m := p.of[begin/time.Minute.Milliseconds()]; m != nil && begin >= p.since.UnixMilli() {
 		m.Runs--
 	}
 }
 
-// runs are the executions of the minutes since the hub began.
-func (h *Hub) runs(scope string, jobs []*jobLive, now time.Time) []Minute {
-	minutes := h.minutes
+// runsByMinute are the executions of the last hour, as far as the hub was there.
+func (h *Hub) runsByMinute(scope string, jobs []*jobLive, now time.Time) []Minute {
+	counted := h.minutes
 	if scope != wholeScope {
-		minutes = make(map[int64]*Minute)
-		counting := Hub{began: h.began, minutes: minutes}
+		counted = newPerMinute(h.began)
 		for _, j := range jobs {
 			for _, s := range j.line.spans {
 				if !s.history {
-					counting.countRun(s.begin, s.bad())
+					counted.count(s.begin, s.bad())
 				}
 			}
 		}
@@ -53,12 +62,12 @@ func (h *Hub) runs(scope string, jobs []*jobLive, now time.Time) []Minute {
 	minute := func(t time.Time) int64 { return t.UnixMilli() / time.Minute.Milliseconds() }
 	var all []Minute
 	for m := max(minute(h.began), minute(now)-59); m <= minute(now); m++ {
-		counted := Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()}
-		if known := minutes[m]; known != nil {
-			counted = *known
+		shown := Minute{Minute: time.UnixMilli(m * time.Minute.Milliseconds()).UTC()}
+		if known := counted.of[m]; known != nil {
+			shown = *known
 		}
-		counted.Uncertain = slices.ContainsFunc(h.gaps, func(g Gap) bool { return minute(g.From) <= m && m <= minute(g.To) })
-		all = append(all, counted)
+		shown.Uncertain = slices.ContainsFunc(h.gaps, func(g Gap) bool { return minute(g.From) <= m && m <= minute(g.To) })
+		all = append(all, shown)
 	}
 	return all
 }

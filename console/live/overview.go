@@ -80,7 +80,7 @@ func (h *Hub) overview(scope string, now time.Time) Overview {
 	}
 	o.Instances = len(lives)
 	o.sort(leads)
-	o.Runs = h.runs(scope, scoped, now)
+	o.Runs = h.runsByMinute(scope, scoped, now)
 	return o
 }
 

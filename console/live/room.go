@@ -10,9 +10,9 @@ func (h *Hub) sweep(now time.Time) {
 	for _, j := range h.jobs {
 		h.size -= j.line.forget(now)
 	}
-	for minute := range h.minutes {
+	for minute := range h.minutes.of {
 		if minute < now.Add(-keptFor).UnixMilli()/time.Minute.Milliseconds() {
-			delete(h.minutes, minute)
+			delete(h.minutes.of, minute)
 		}
 	}
 	h.gaps = slices.DeleteFunc(h.gaps, func(g Gap) bool { return g.To.Before(now.Add(-keptFor)) })
