@@ -17,7 +17,7 @@ import (
 
 func exportJobs(c *call) error {
 	query := c.r.URL.Query()
-	match, err := pattern(query, "match")
+	match, err := pattern(query)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func parsePaging(query url.Values, columns []string) (p history.Paging, err erro
 	if p.PerPage, err = number(query, "per-page", usualRows, 1, history.MaxPerPage); err != nil {
 		return p, err
 	}
-	if p.Sort, err = oneOf(query, "sort", "", columns...); err != nil {
+	if p.Sort, err = oneOf(query, "sort", columns...); err != nil {
 		return p, err
 	}
 	p.Ascending, err = flag(query, "ascending")
@@ -49,7 +49,7 @@ func parseExecutionQuery(query url.Values) (q history.ExecutionQuery, err error)
 		}
 		q.Success = &success
 	}
-	outcome, err := oneOf(query, "outcome", "", "success", "failure", "running")
+	outcome, err := oneOf(query, "outcome", "success", "failure", "running")
 	if err != nil {
 		return q, err
 	}
@@ -220,7 +220,7 @@ func matches(q history.ExecutionQuery, e *operate.ExecutionRow) bool {
 func parseStatusQuery(query url.Values) (q history.StatusQuery, err error) {
 	q = history.StatusQuery{Job: query.Get("job"), Round: query.Get("round")}
 	states := []string{string(history.Staging), string(history.Running), string(history.Finished), string(history.Errored)}
-	state, err := oneOf(query, "state", "", states...)
+	state, err := oneOf(query, "state", states...)
 	if err != nil {
 		return q, err
 	}

@@ -65,7 +65,7 @@ func lastBegin(r *live.Row) time.Time {
 }
 
 func parseSelection(query url.Values) (s selection, err error) {
-	if s.match, err = pattern(query, "match"); err != nil {
+	if s.match, err = pattern(query); err != nil {
 		return s, err
 	}
 	for _, words := range query["status"] {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -170,8 +171,9 @@ func instant(query url.Values, name string) (time.Time, error) {
 // maxPattern bounds a pattern of names, in bytes: for each job, matching may read it anew at each byte of the name.
 const maxPattern = 1000
 
-// pattern reads a pattern of names; none is "*".
-func pattern(query url.Values, name string) (string, error) {
+// pattern reads the pattern of names that match gives; none is "*".
+func pattern(query url.Values) (string, error) {
+	const name = "match"
 	text := query.Get(name)
 	if len(text) > maxPattern {
 		return "", malformed(name, "it has %d bytes, want at most %d", len(text), maxPattern)
@@ -185,16 +187,11 @@ func pattern(query url.Values, name string) (string, error) {
 	return text, nil
 }
 
-// oneOf reads a parameter with few values.
-func oneOf(query url.Values, name, usual string, allowed ...string) (string, error) {
+// oneOf reads a parameter with few values; empty if it is not given.
+func oneOf(query url.Values, name string, allowed ...string) (string, error) {
 	text := query.Get(name)
-	if text == "" {
-		return usual, nil
-	}
-	for _, a := range allowed {
-		if a == text {
-			return text, nil
-		}
+	if text == "" || slices.Contains(allowed, text) {
+		return text, nil
 	}
 	return "", malformed(name, "%q is given, want one of %s", text, strings.Join(allowed, ", "))
 }

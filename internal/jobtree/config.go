@@ -92,7 +92,7 @@ func DecodeConfig(n registry.Node) (job.Config, error) {
 	settle(&c.Config)
 	config := c.joined()
 	if !typed {
-		faults = append(faults, ofConfig(n.Path, &ValueError{Field: "jobType", Reason: mustBeOneOf(types)}))
+		faults = append(faults, ofConfig(n.Path, &ValueError{Field: "jobType", Reason: mustBeAType()}))
 	}
 	for _, fault := range storedFaults(config) {
 		if !unread[fault.Field] {
@@ -132,7 +132,7 @@ func storedFaults(c job.Config) (faults []*ValueError) {
 		fault("jobName", "", "must not be empty")
 	}
 	if !KnownType(c.Type) {
-		fault("jobType", c.Type.String(), mustBeOneOf(types))
+		fault("jobType", c.Type.String(), mustBeAType())
 	}
 	if c.Class == "" {
 		fault("jobClass", "", "must not be empty")

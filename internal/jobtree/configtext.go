@@ -89,7 +89,7 @@ func (t typeWord) read(m member) error {
 			return nil
 		}
 	}
-	return &ValueError{Field: m.name, Value: m.value, Reason: mustBeOneOf(types)}
+	return &ValueError{Field: m.name, Value: m.value, Reason: mustBeAType()}
 }
 
 func (c choice[T]) append(dst []byte) []byte { return texts.AppendGson(dst, (*c.field).String()) }
@@ -270,7 +270,7 @@ func orDefault(value, standard string) string {
 	return value
 }
 
-func mustBeOneOf(words []job.Type) string { return fmt.Sprintf("must be one of %q", words) }
+func mustBeAType() string { return fmt.Sprintf("must be one of %q", types) }
 
 func outOfRange(field string, value, least, most int) *ValueError {
 	return &ValueError{

@@ -184,7 +184,7 @@ func TestWorkersOfOtherContainers(t *testing.T) {
 	for _, name := range []string{left, lives} {
 		require.NoError(t, os.MkdirAll(filepath.Join(name, "7", "of-a-script"), 0o700))
 	}
-	lock, err := lockOf(lives, syscall.LOCK_EX)
+	lock, err := tryLock(lives)
 	require.NoError(t, err)
 	groups, err := Open(dir, Limits{})
 	require.NoError(t, err)

@@ -116,21 +116,21 @@ const claiming = 10 * time.Second
 // lockWithin locks a folder as soon as nobody else has it locked, if that is in time.
 func lockWithin(dir string, patience time.Duration) (*os.File, error) {
 	for deadline := time.Now().Add(patience); ; time.Sleep(2 * time.Millisecond) {
-		lock, err := lockOf(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+		lock, err := tryLock(dir)
 		if !errors.Is(err, syscall.EWOULDBLOCK) || time.Now().After(deadline) {
 			return lock, err
 		}
 	}
 }
 
-// lockOf locks a folder until the file is closed.
-func lockOf(dir string, how int) (*os.File, error) {
+// tryLock locks a folder until the file is closed, unless somebody else has it locked.
+func tryLock(dir string) (*os.File, error) {
 	file, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		err = syscall.Flock(int(file.Fd()), how)
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EINTR) {
 			break
 		}
@@ -283,7 +283,7 @@ func sweep(place string) {
 			continue
 		}
 		dir := filepath.Join(place, entry.Name())
-		lock, err := lockOf(dir, syscall.LOCK_EX|syscall.LOCK_NB)
+		lock, err := tryLock(dir)
 		if err != nil {
 			continue // its worker lives
 		}
