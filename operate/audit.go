@@ -113,7 +113,7 @@ func Outside(s registry.Snapshot) (all []OutsideChange) {
 		case jobtree.KindServer:
 			// Java instances write the node of their server whenever they start.
 			if disabledServer(s, n, name.Job) || wasDisabled(operated, name.Key) {
-				what = "server " + name.Key
+				what = serverTarget(name.Key)
 			}
 		case jobtree.KindItemDisabled:
 			what = itemTarget(name.Item)

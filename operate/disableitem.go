@@ -20,15 +20,16 @@ func (o *Operator) EnableItem(ctx context.Context, job string, item int, opts Op
 }
 
 func (o *Operator) setItem(ctx context.Context, verb Verb, job string, item int, opts Options) (Result, error) {
-	target := itemTarget(item)
-	return o.carry(ctx, deed{verb: verb, job: job, target: target, decide: func(w *world) (decision, error) {
-		return setItem(w, item, verb == VerbDisableItem)
-	}}, opts)
+	return o.carry(ctx, deed{
+		verb: verb, job: job, target: itemTarget(item),
+		decide: func(w *world) (decision, error) { return setItem(w, verb, item) },
+	}, opts)
 }
 
 func itemTarget(item int) string { return fmt.Sprintf("item %d", item) }
 
-func setItem(w *world, item int, disable bool) (decision, error) {
+func setItem(w *world, verb Verb, item int) (decision, error) {
+	disable, target := verb == VerbDisableItem, itemTarget(item)
 	if r := w.known(); r != nil {
 		return decision{}, r
 	}
@@ -36,18 +37,18 @@ func setItem(w *world, item int, disable bool) (decision, error) {
 	is := item >= 0 && w.snapshot.Get(path).Exists()
 	// An item that is surplus by now may be enabled, lest its mark stays for ever.
 	if is && disable {
-		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableItem, itemTarget(item)))
+		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(verb, target))
 	}
 	if item < 0 || item >= job.MaxShardingTotalCount || item >= max(w.total(), w.state.Config.Value.ShardingTotalCount) && (disable || !is) {
 		return decision{}, refuse(CauseUnknownTarget, "", "the job has %s", itemRange(w.total()))
 	}
 	d := decision{
 		compare: []registry.Condition{w.asRead(path)},
-		plan:    Plan{Changes: []Change{{What: itemTarget(item), Before: enabledWord(is), After: enabledWord(disable)}}},
+		plan:    Plan{Changes: []Change{{What: target, Before: enabledWord(is), After: enabledWord(disable)}}},
 	}
 	switch {
 	case is == disable:
-		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(VerbEnableItem, itemTarget(item)))
+		return decision{}, refuse(CauseAlready, "", "it is not disabled%s", w.since(verb, target))
 	case disable:
 		d.write = []registry.Write{registry.Put(path, "")}
 		if w.state.Item(item).Running.Exists() {

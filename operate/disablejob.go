@@ -180,7 +180,7 @@ func (w *world) putServers(d *decision, disabled bool, except []string) []string
 		path := w.tree.Server(ip)
 		d.compare = append(d.compare, w.asRead(path))
 		d.write = append(d.write, registry.Put(path, w.state.Layout().EncodeServer(disabled)))
-		d.plan.Changes = append(d.plan.Changes, Change{What: "server " + ip, Before: enabledWord(!disabled), After: enabledWord(disabled)})
+		d.plan.Changes = append(d.plan.Changes, Change{What: serverTarget(ip), Before: enabledWord(!disabled), After: enabledWord(disabled)})
 	}
 	return before
 }

@@ -30,12 +30,13 @@ func serverTarget(ip string) string { return "server " + ip }
 func serverDeed(verb Verb, job, ip string) deed {
 	return deed{
 		verb: verb, job: job, target: serverTarget(ip),
-		decide:   func(w *world) (decision, error) { return setServer(w, ip, verb == VerbDisableServer) },
+		decide:   func(w *world) (decision, error) { return setServer(w, verb, ip) },
 		followed: func(w *world, _ Result) Progress { return serverFollowed(w, ip, verb == VerbDisableServer) },
 	}
 }
 
-func setServer(w *world, ip string, disable bool) (decision, error) {
+func setServer(w *world, verb Verb, ip string) (decision, error) {
+	disable := verb == VerbDisableServer
 	if r := w.known(); r != nil {
 		return decision{}, r
 	}
@@ -58,12 +59,11 @@ func setServer(w *world, ip string, disable bool) (decision, error) {
 		if disable {
 			why = "it is disabled already%s"
 		}
-		verb := map[bool]Verb{true: VerbDisableServer, false: VerbEnableServer}[disable]
-		return decision{}, refuse(CauseAlready, "", why, w.since(verb, "server "+ip))
+		return decision{}, refuse(CauseAlready, "", why, w.since(verb, serverTarget(ip)))
 	}
 	d := decision{
 		compare: []registry.Condition{w.asRead(path)},
-		plan:    Plan{Changes: []Change{{What: "server " + ip, Before: enabledWord(is), After: enabledWord(disable)}}},
+		plan:    Plan{Changes: []Change{{What: serverTarget(ip), Before: enabledWord(is), After: enabledWord(disable)}}},
 	}
 	switch {
 	case before != nil: // its node stays disabled with the job

@@ -19,10 +19,12 @@ func (o *Operator) ShutDown(ctx context.Context, job, instance string, opts Opti
 	return o.carry(ctx, shutDownDeed(job, instance), opts)
 }
 
+func instanceTarget(instance string) string { return "instance " + instance }
+
 func shutDownDeed(job, instance string) deed {
 	created := registry.Revision(0) // of the instance that was shut down; its process may come back under the same id. 0: earlier
 	return deed{
-		verb: VerbShutDown, job: job, target: "instance " + instance,
+		verb: VerbShutDown, job: job, target: instanceTarget(instance),
 		decide: func(w *world) (decision, error) {
 			created = w.state.Instance(instance).Created
 			return shutDown(w, instance)
@@ -48,12 +50,12 @@ func shutDown(w *world, instance string) (decision, error) {
 	}
 	path := w.tree.Instance(instance)
 	if w.snapshot.Get(path).Value == jobtree.InstanceShutdown {
-		return decision{}, refuse(CauseAlready, "", "it is leaving already%s", w.since(VerbShutDown, "instance "+instance))
+		return decision{}, refuse(CauseAlready, "", "it is leaving already%s", w.since(VerbShutDown, instanceTarget(instance)))
 	}
 	d := decision{
 		compare: []registry.Condition{registry.CreatedAt(path, i.Created)},
 		write:   []registry.Write{registry.Update(path, jobtree.InstanceShutdown)},
-		plan:    Plan{Changes: []Change{{What: "instance " + instance, Before: "takes part", After: "leaves"}}},
+		plan:    Plan{Changes: []Change{{What: instanceTarget(instance), Before: "takes part", After: "leaves"}}},
 	}
 	if w.elasticJob3() || w.java && jobtree.JavaInstance(instance) {
 		d.write = []registry.Write{registry.Delete(path)}
@@ -182,7 +184,7 @@ func tidy(w *world, ips []string) (decision, error) {
 		path := w.tree.Server(s.IP)
 		d.compare = append(d.compare, w.asRead(path))
 		d.write = append(d.write, registry.Delete(path))
-		d.plan.Changes = append(d.plan.Changes, Change{What: "server " + s.IP, Before: enabledWord(s.Disabled), After: "forgotten"})
+		d.plan.Changes = append(d.plan.Changes, Change{What: serverTarget(s.IP), Before: enabledWord(s.Disabled), After: "forgotten"})
 	}
 	if len(d.write) == 0 {
 		do := ""
