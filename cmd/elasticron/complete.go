@@ -43,44 +43,16 @@ func completes(cmd *cobra.Command, c *connection, names namesOf) {
 
 func jobNames(ns *operate.Namespace) []string { return ns.Names() }
 
-// targetNames are those of describe, logs, disable and enable, of these kinds.
-func targetNames(kinds ...string) namesOf {
+// targetNames are those of describe, logs, disable and enable: of all that these lists have, the kind and the name.
+func targetNames(lists ...*listing) namesOf {
 	return func(ns *operate.Namespace) (all []string) {
-		for _, kind := range kinds {
-			switch kind {
-			case "job":
-				all = append(all, prefixed("job/", ns.Names())...)
-			case "server":
-				for _, r := range ns.Servers() {
-					all = append(all, "server/"+r.Server)
-				}
-			case "instance":
-				for _, r := range ns.Instances() {
-					all = append(all, "instance/"+r.Instance)
-				}
-			case "item":
-				for _, job := range ns.Names() {
-					for _, r := range ns.Items(job) {
-						all = append(all, itemListed(r, ns.Time()).name)
-					}
-				}
-			case "execution":
-				for _, job := range ns.Names() {
-					for _, r := range ns.Executions(job) {
-						all = append(all, executionListed(r, ns.Time()).name)
-					}
-				}
+		for _, l := range lists {
+			for _, r := range l.rows(ns, selection{}) {
+				all = append(all, r.name)
 			}
 		}
 		return all
 	}
-}
-
-func prefixed(prefix string, names []string) []string {
-	for i := range names {
-		names[i] = prefix + names[i]
-	}
-	return names
 }
 
 // listedNames are those of a list.

@@ -52,18 +52,7 @@ same as in the processes.`,
 		Args: cobra.ExactArgs(1),
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVar(&given.Etcd, "etcd", nil, "endpoints of the etcd cluster, as URLs separated by commas")
-	flags.StringSliceVar(&given.ZooKeeper, "zookeeper", nil, "servers of the ZooKeeper ensemble, as host:port separated by commas")
-	flags.StringVar(&given.Server, "server", "", "URL of an elasticron server to go through")
-	flags.StringVar(&given.TokenFile, "token-file", "", "file that holds the token for the server")
-	flags.StringVarP(&given.Namespace, "namespace", "n", "", "namespace of the jobs")
-	flags.StringVar(&given.User, "user", "", "user of the etcd cluster, or of ZooKeeper's digest scheme")
-	flags.StringVar(&given.PasswordFile, "password-file", "", "file that holds the user's password")
-	flags.StringVar(&given.CA, "ca", "", "PEM file of the authorities that etcd's certificates are checked against")
-	flags.StringVar(&given.Cert, "cert", "", "PEM file of the client's certificate")
-	flags.StringVar(&given.Key, "key", "", "PEM file of the client's key")
-	flags.StringToStringVar(&given.Registries, "registries", nil, "several registries, as name=context separated by commas")
-	flags.StringVar(&given.Directory, "directory", "", "name of the registry that decides where new jobs are")
+	given.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name := args[0]
 		if strings.TrimSpace(name) != name || name == "" {
@@ -71,25 +60,7 @@ same as in the processes.`,
 		}
 		return p.changeContexts(func(all *contexts) error {
 			c := all.Contexts[name]
-			for flag, take := range map[string]func(){
-				// Who names one kind of registry leaves the other.
-				"etcd":          func() { c.Etcd, c.ZooKeeper = given.Etcd, nil },
-				"zookeeper":     func() { c.ZooKeeper, c.Etcd = given.ZooKeeper, nil },
-				"server":        func() { c.Server = given.Server },
-				"token-file":    func() { c.TokenFile = given.TokenFile },
-				"namespace":     func() { c.Namespace = given.Namespace },
-				"user":          func() { c.User = given.User },
-				"password-file": func() { c.PasswordFile = given.PasswordFile },
-				"ca":            func() { c.CA = given.CA },
-				"cert":          func() { c.Cert = given.Cert },
-				"key":           func() { c.Key = given.Key },
-				"registries":    func() { c.Registries = given.Registries },
-				"directory":     func() { c.Directory = given.Directory },
-			} {
-				if flags.Changed(flag) {
-					take()
-				}
-			}
+			c.take(given, flags.Changed)
 			if flags.Changed("etcd") && flags.Changed("zookeeper") {
 				return misuse("--etcd and --zookeeper are given: want one of them")
 			}

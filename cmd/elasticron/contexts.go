@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/pflag"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/elasticron/elasticron/federation/home"
@@ -47,6 +48,45 @@ type cluster struct {
 	// decides where new jobs are.
 	Registries map[string]string `yaml:"registries,omitempty" json:"registries,omitempty"`
 	Directory  string            `yaml:"directory,omitempty"  json:"directory,omitempty"`
+}
+
+// flags has flags fill in a context.
+func (c *cluster) flags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&c.Etcd, "etcd", nil, "endpoints of the etcd cluster, as URLs separated by commas")
+	flags.StringSliceVar(&c.ZooKeeper, "zookeeper", nil, "servers of the ZooKeeper ensemble, as host:port separated by commas")
+	flags.StringVar(&c.Server, "server", "", "URL of an elasticron server to go through")
+	flags.StringVar(&c.TokenFile, "token-file", "", "file that holds the token for the server")
+	flags.StringVarP(&c.Namespace, "namespace", "n", "", "namespace of the jobs")
+	flags.StringVar(&c.User, "user", "", "user of the etcd cluster, or of ZooKeeper's digest scheme")
+	flags.StringVar(&c.PasswordFile, "password-file", "", "file that holds the user's password")
+	flags.StringVar(&c.CA, "ca", "", "PEM file of the authorities that etcd's certificates are checked against")
+	flags.StringVar(&c.Cert, "cert", "", "PEM file of the client's certificate")
+	flags.StringVar(&c.Key, "key", "", "PEM file of the client's key")
+	flags.StringToStringVar(&c.Registries, "registries", nil, "several registries, as name=context separated by commas")
+	flags.StringVar(&c.Directory, "directory", "", "name of the registry that decides where new jobs are")
+}
+
+// take takes over from another one what flags say that are given.
+func (c *cluster) take(said cluster, given func(flag string) bool) {
+	for flag, take := range map[string]func(){
+		// Who names one kind of registry leaves the other.
+		"etcd":          func() { c.Etcd, c.ZooKeeper = said.Etcd, nil },
+		"zookeeper":     func() { c.ZooKeeper, c.Etcd = said.ZooKeeper, nil },
+		"server":        func() { c.Server = said.Server },
+		"token-file":    func() { c.TokenFile = said.TokenFile },
+		"namespace":     func() { c.Namespace = said.Namespace },
+		"user":          func() { c.User = said.User },
+		"password-file": func() { c.PasswordFile = said.PasswordFile },
+		"ca":            func() { c.CA = said.CA },
+		"cert":          func() { c.Cert = said.Cert },
+		"key":           func() { c.Key = said.Key },
+		"registries":    func() { c.Registries = said.Registries },
+		"directory":     func() { c.Directory = said.Directory },
+	} {
+		if given(flag) {
+			take()
+		}
+	}
 }
 
 // check names what is wrong with a context.

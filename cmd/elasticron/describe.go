@@ -49,7 +49,7 @@ secrets are hidden.`,
 	})
 	historyFlag(cmd.Flags(), &history)
 	outputFlag(cmd.Flags(), &output, formatJSON, formatYAML)
-	completes(cmd, conn, targetNames("job", "server", "instance", "execution"))
+	completes(cmd, conn, targetNames(listJobs(), listServers(), listInstances(), listExecutions()))
 	return cmd
 }
 

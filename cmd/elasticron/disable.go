@@ -85,7 +85,7 @@ func switchVerb(p *program, cmd *cobra.Command, of func(op operations) switches)
 			}
 		})
 	})
-	completes(cmd, v.conn, targetNames("job", "item", "server"))
+	completes(cmd, v.conn, targetNames(listJobs(), listItems(), listServers()))
 	cmd.Flags().StringVar(&job, "job", "", "of a server: only in this job")
 	matchFlag(cmd, &match)
 }

@@ -26,6 +26,6 @@ item goes on with its next fire.`,
 			return v.op.GiveUp(ctx, t.name, t.item, opts)
 		})
 	})
-	completes(cmd, v.conn, targetNames("item"))
+	completes(cmd, v.conn, targetNames(listItems()))
 	return cmd
 }

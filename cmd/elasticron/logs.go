@@ -66,7 +66,7 @@ says it. Of an execution that was tried several times, each attempt is there, be
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return l.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), args[0])
 	}
-	completes(cmd, l.conn, targetNames("job", "item", "execution"))
+	completes(cmd, l.conn, targetNames(listJobs(), listItems(), listExecutions()))
 	return cmd
 }
 

@@ -33,7 +33,7 @@ given.`,
 		})
 	})
 	v.asks = true
-	completes(cmd, v.conn, targetNames("instance"))
+	completes(cmd, v.conn, targetNames(listInstances()))
 	cmd.Flags().StringVar(&job, "job", "", "only this job")
 	return cmd
 }

@@ -170,31 +170,35 @@ func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func()
 	go func() {
 		defer close(done)
 		defer signal.Stop(signals)
-		for ends := 0; ends < 2; {
-			select {
-			case <-over:
-				return
-			case s := <-signals:
-				switch {
-				case s == syscall.SIGHUP:
-					select {
-					case reloads <- struct{}{}:
-					default: // the one that waits will read what is there now
-					}
-				case ends == 0:
-					stop()
-					ends++
-				default: // and a third one is left to Go, which ends the process
-					w.StopNow()
-					log.Warn("worker ends at once")
-					ends++
-				}
-			}
-		}
+		heedSignals(over, signals, reloads, stop, func() {
+			w.StopNow()
+			log.Warn("worker ends at once")
+		})
 	}()
 	return func() {
 		close(over)
 		<-done
+	}
+}
+
+// heedSignals asks for a reload at each SIGHUP, and does one of ends after the other as other signals come. One more is left to
+// Go, which ends the process.
+func heedSignals(over <-chan struct{}, signals <-chan os.Signal, reloads chan<- struct{}, ends ...func()) {
+	for len(ends) > 0 {
+		select {
+		case <-over:
+			return
+		case s := <-signals:
+			if s != syscall.SIGHUP {
+				ends[0]()
+				ends = ends[1:]
+				continue
+			}
+			select {
+			case reloads <- struct{}{}:
+			default: // the one that waits will read what is there now
+			}
+		}
 	}
 }
 
