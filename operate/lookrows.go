@@ -123,7 +123,7 @@ func (l *look) last(it jobtree.Item) *ExecutionRow {
 	case e.Outcome == jobtree.NotStarted:
 		return l.previous(it)
 	}
-	row := l.execution(it.Number, e, tokenOf(e, record, it.Record.Revision))
+	row := l.execution(it.Number, e, record.GivenToken(e, it.Record.Revision))
 	return &row
 }
 
@@ -134,7 +134,7 @@ func (l *look) previous(it jobtree.Item) *ExecutionRow {
 	if !ok {
 		return nil
 	}
-	row := l.execution(it.Number, &e, tokenOf(&e, it.Record.Value, 0))
+	row := l.execution(it.Number, &e, it.Record.Value.GivenToken(&e, 0))
 	return &row
 }
 

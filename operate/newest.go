@@ -93,13 +93,13 @@ func lastRunsOf(st *jobtree.State) (l lastRuns) {
 		if e == nil {
 			continue
 		}
-		r := lastRun{item: int32(item), e: e, token: tokenOf(e, record, it.Record.Revision)}
+		r := lastRun{item: int32(item), e: e, token: record.GivenToken(e, it.Record.Revision)}
 		if e.Outcome == jobtree.NotStarted {
 			before, is := record.Previous()
 			if !is {
 				continue
 			}
-			r.e, r.token = &before, tokenOf(&before, record, 0)
+			r.e, r.token = &before, record.GivenToken(&before, 0)
 		}
 		r.begin, r.source, r.outcome = r.e.Begin, sourceOf(r.e.Source), outcomeOf(r.e)
 		r.server = serverMark(jobtree.ServerOf(r.e.Instance))

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // Status is the state of a job, an item, an instance or a server, in the words of Elastic-Job-Lite's console.
@@ -289,16 +288,4 @@ func (l *look) nextAfterDelay() (next time.Time) {
 		}
 	}
 	return next
-}
-
-// tokenOf returns the fencing token that the code of an execution was given; 0 if it is not known.
-func tokenOf(e *jobtree.Execution, record jobtree.Record, revision registry.Revision) int64 {
-	token := e.Token
-	if token == 0 && e == record.Current {
-		token = int64(record.Token(revision))
-	}
-	if token == 0 {
-		return 0
-	}
-	return e.Base + token
 }

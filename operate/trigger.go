@@ -255,7 +255,7 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	case answer == jobtree.Answering && it.Record.Value.State == jobtree.ItemWaiting:
 		p.State = ItemRerun
 	case answer == jobtree.Answering:
-		p.State, p.Token = ItemRuns, e.Base+int64(it.Record.Value.Token(it.Record.Revision))
+		p.State, p.Token = ItemRuns, it.Record.Value.GivenToken(e, it.Record.Revision)
 	case answer == jobtree.Answered && e != nil:
 		p.State = map[jobtree.Outcome]TriggerState{
 			jobtree.Success: ItemSucceeded, jobtree.Failure: ItemFailed, jobtree.Interrupted: ItemInterrupted, jobtree.Lost: ItemLost,

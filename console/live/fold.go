@@ -44,12 +44,12 @@ func (f *fold) record(item int, c registry.Change) {
 	case !readable:
 		return
 	}
-	was, wasSpan := spanOf(item, before.Current, tokenOf(before, c.Old.Revision))
-	is, isSpan := spanOf(item, after.Current, tokenOf(after, c.New.Revision))
+	was, wasSpan := spanOf(item, before.Current, before.GivenToken(before.Current, c.Old.Revision))
+	is, isSpan := spanOf(item, after.Current, after.GivenToken(after.Current, c.New.Revision))
 	previous, hasPrevious := after.Previous()
 	last, lastSpan := span{}, false
 	if hasPrevious {
-		last, lastSpan = spanOf(item, &previous, given(&previous, previous.Token))
+		last, lastSpan = spanOf(item, &previous, after.GivenToken(&previous, 0))
 	}
 	same := func(a, b *span) bool { return a.is(int(b.item), b.instance, b.begin) }
 	switch {
@@ -190,27 +190,6 @@ func decodeRecord(n registry.Node) (jobtree.Record, bool) {
 	}
 	record, err := jobtree.DecodeRecord(n)
 	return record, err == nil
-}
-
-// tokenOf returns the fencing token of a record's current execution, as its code was given it; 0 if it is not known.
-func tokenOf(record jobtree.Record, revision registry.Revision) int64 {
-	e := record.Current
-	if e == nil {
-		return 0
-	}
-	token := e.Token
-	if token == 0 {
-		token = int64(record.Token(revision))
-	}
-	return given(e, token)
-}
-
-// given returns a token as the code was given it; 0 if it is not known.
-func given(e *jobtree.Execution, token int64) int64 {
-	if token == 0 {
-		return 0
-	}
-	return e.Base + token
 }
 
 func number(item int32) *int {

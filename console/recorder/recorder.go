@@ -69,10 +69,10 @@ func executions(c registry.Change) (events []history.Execution) {
 		events = append(events, execution(name, &e, token))
 	}
 	if e, ok := record.Previous(); ok {
-		events = append(events, execution(name, &e, e.Token))
+		events = append(events, execution(name, &e, record.GivenToken(&e, 0)))
 	}
 	if e := record.Current; e != nil && e.Outcome != jobtree.NotStarted {
-		events = append(events, execution(name, e, tokenOf(record, c.New)))
+		events = append(events, execution(name, e, record.GivenToken(e, c.New.Revision)))
 	}
 	return events
 }
@@ -84,7 +84,7 @@ func givenBack(before registry.Node, after jobtree.Record) (e jobtree.Execution,
 	if err != nil || was.State != jobtree.ItemRunning || was.Current == nil || after.Current == nil {
 		return e, 0, false
 	}
-	e, token = *was.Current, tokenOf(was, before)
+	e, token = *was.Current, was.GivenToken(was.Current, before.Revision)
 	switch {
 	case same(&e, after.Current):
 		e.Outcome, e.End = after.Current.Outcome, after.Current.End
@@ -105,11 +105,6 @@ func samePrevious(a, b jobtree.Record) bool {
 	return had == has && (!has || same(&one, &other))
 }
 
-// tokenOf returns the token of the execution that a record has.
-func tokenOf(r jobtree.Record, n registry.Node) int64 {
-	return cmp.Or(r.Current.Token, int64(r.Token(n.Revision)))
-}
-
 // space sets the ids of recorded executions apart from all others.
 var space = uuid.MustParse("5b8a3c1e-6f0d-4d0e-9a53-0c6a1f2b7e41")
 
@@ -118,10 +113,7 @@ func execution(name jobtree.Name, e *jobtree.Execution, token int64) history.Exe
 	event := history.Execution{
 		ID: id.String(), Round: e.Round, Job: name.Job, TaskID: texts.ShortTaskID(fmt.Sprintf("%s@-@%d@-@READY@-@%s", name.Job, name.Item, e.Instance)),
 		IP: jobtree.ServerOf(e.Instance), Hostname: jobtree.ServerOf(e.Instance), Source: e.Source, Item: name.Item, Fire: e.Fire,
-		Start: e.Begin, Complete: e.End, Success: e.Outcome == jobtree.Success,
-	}
-	if token != 0 {
-		event.Token = e.Base + token
+		Token: token, Start: e.Begin, Complete: e.End, Success: e.Outcome == jobtree.Success,
 	}
 	if !e.End.IsZero() && !event.Success {
 		event.FailureCause = cmp.Or(e.Error, string(e.Outcome))

@@ -119,6 +119,22 @@ func (r Record) Token(revision registry.Revision) registry.Revision {
 	}
 }
 
+// GivenToken returns the fencing token that the code of an execution was given; 0 if that is not known, or if there is no execution.
+// e is the current execution of the record or another one, such as the previous; revision is as for [Record.Token].
+func (r Record) GivenToken(e *Execution, revision registry.Revision) int64 {
+	if e == nil {
+		return 0
+	}
+	token := e.Token
+	if token == 0 && e == r.Current {
+		token = int64(r.Token(revision))
+	}
+	if token == 0 {
+		return 0
+	}
+	return e.Base + token
+}
+
 // GaveUp tells whether the item is interrupted although failover was on for its last execution: it
 // was run again as often as is allowed, and was lost each time.
 func (r Record) GaveUp() bool {
