@@ -120,7 +120,7 @@ func (t *timeline) due(now time.Time) []Fire {
 		if n+1 < len(t.phases) {
 			until = t.phases[n+1].from
 		}
-		for at := p.schedule.Next(p.from); !at.IsZero() && !at.After(until); at = p.schedule.Next(at) {
+		for at := range cronexpr.Between(p.schedule, p.from, until) {
 			for item := range p.items {
 				if !p.disabled[item] {
 					fires = append(fires, Fire{Item: item, Time: at.UTC()})

@@ -182,7 +182,7 @@ func (o *Operator) Fires(ctx context.Context, job string, from, to time.Time) (f
 		if err != nil {
 			return decision{}, invalid(err)
 		}
-		for at := schedule.Next(from.Add(-time.Nanosecond)); !at.IsZero() && !at.After(to); at = schedule.Next(at) {
+		for at := range cronexpr.Between(schedule, from.Add(-time.Nanosecond), to) {
 			if fires = append(fires, at); len(fires) > MaxBackfill {
 				return decision{}, refuse(CauseInvalid, "take a shorter time", "there are more than %d fires", MaxBackfill)
 			}

@@ -108,11 +108,16 @@ func (n *Namespace) NextFires(job string, after time.Time, most int) (fires []ti
 		}
 		return fires
 	}
-	for len(fires) < most {
-		if after = l.schedule.Next(after); after.IsZero() {
+	return upcoming(l.schedule, after, most)
+}
+
+// upcoming returns up to so many of a schedule's fires after a time, in UTC.
+func upcoming(schedule cronexpr.Schedule, after time.Time, most int) (fires []time.Time) {
+	for fire := range cronexpr.Upcoming(schedule, after) {
+		if len(fires) >= most {
 			break
 		}
-		fires = append(fires, after.UTC())
+		fires = append(fires, fire.UTC())
 	}
 	return fires
 }
@@ -125,9 +130,8 @@ func (n *Namespace) Fires(job string, after, until time.Time) iter.Seq[time.Time
 		if l == nil || l.schedule == nil || l.delay != 0 || !l.anybodyEnabled() {
 			return
 		}
-		for {
-			after = l.schedule.Next(after)
-			if after.IsZero() || after.After(until) || !yield(after.UTC()) {
+		for fire := range cronexpr.Between(l.schedule, after, until) {
+			if !yield(fire.UTC()) {
 				return
 			}
 		}

@@ -152,7 +152,7 @@ func (w *world) resharding(cfg job.Config, instances []string) (moves []Move, un
 }
 
 // next are the next fires of a configuration; none if it cannot say.
-func next(cfg job.Config, after time.Time, n int) (fires []time.Time) {
+func next(cfg job.Config, after time.Time, n int) []time.Time {
 	schedule, err := cfg.Schedule()
 	if err != nil {
 		return nil
@@ -160,13 +160,7 @@ func next(cfg job.Config, after time.Time, n int) (fires []time.Time) {
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
 		return nil
 	}
-	for len(fires) < n {
-		if after = schedule.Next(after); after.IsZero() {
-			break
-		}
-		fires = append(fires, after.UTC())
-	}
-	return fires
+	return upcoming(schedule, after, n)
 }
 
 // known refuses what is about a job that is not there, or whose configuration cannot be read.

@@ -92,7 +92,10 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	delay := jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}
 	now := j.s.now()
 	var next []time.Time
-	for fire := schedule.Next(now.Add(-delay.Most)); len(next) < n && !fire.IsZero(); fire = schedule.Next(fire) {
+	for fire := range cronexpr.Upcoming(schedule, now.Add(-delay.Most)) {
+		if len(next) >= n {
+			break
+		}
 		if at := fire.Add(delay.Of(fire)); at.After(now) {
 			next = append(next, at)
 		}
