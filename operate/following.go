@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -146,7 +147,7 @@ func (n *Namespace) ChangesAt(job string) (at time.Time) {
 		return time.Time{}
 	}
 	at = l.schedule.Next(l.now)
-	late := overdueAfter + l.st.Config.Value.Jitter
+	late := inforce.OverdueAfter(l.st.Config.Value)
 	if fire := l.schedule.Next(l.now.Add(-late)); !fire.IsZero() && (at.IsZero() || fire.Add(late).Before(at)) {
 		at = fire.Add(late)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
@@ -87,9 +88,6 @@ func shown(status Status, reasons []Reason) string {
 	}
 	return string(status)
 }
-
-// overdueAfter is how long after a fire an item counts as overdue: twice what may be late by itself.
-const overdueAfter = 10 * time.Second
 
 // status returns the job's status and all reasons.
 func (l *look) status(items []ItemRow) (Status, []Reason) {
@@ -253,7 +251,7 @@ func (l *look) overdueSince(it jobtree.Item, owner string) time.Time {
 		since = l.dueSince
 	}
 	fire := l.schedule.Next(since)
-	if until := l.now.Add(-overdueAfter - l.st.Config.Value.Jitter); fire.After(until) {
+	if until := l.now.Add(-inforce.OverdueAfter(l.st.Config.Value)); fire.After(until) {
 		return time.Time{}
 	}
 	return fire

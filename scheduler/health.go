@@ -7,15 +7,11 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
-
-// overdueAfter is how long after a fire an item that should run counts as overdue: what may be late by
-// the rules, and time for the request and for the view to show it.
-const overdueAfter = policy.LateAfter + 5*time.Second
 
 // The states of a process in [Health].
 const (
@@ -295,7 +291,7 @@ func (r *runner) overdue() []OverdueItem {
 	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.anybodyEnabled() {
 		return nil
 	}
-	until := r.s.now().Add(-overdueAfter - r.settings.Config.Jitter)
+	until := r.s.now().Add(-inforce.OverdueAfter(*r.settings.Config))
 	var overdue []OverdueItem
 	for n := range r.state.Total() {
 		it := r.state.Item(n)

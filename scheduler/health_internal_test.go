@@ -9,8 +9,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 )
 
 // A question behind the message with which a job is left has its answer: the job is not told of.
@@ -83,4 +85,11 @@ func askHealth(t *testing.T, s *Scheduler) <-chan Health {
 	}()
 	synctest.Wait()
 	return answer
+}
+
+// What may still begin on time, and what the view shows a little later, is not overdue.
+func TestWhatIsLateIsNotOverdueYet(t *testing.T) {
+	t.Parallel()
+	cfg := job.Config{Jitter: 3 * time.Second}
+	require.GreaterOrEqual(t, inforce.OverdueAfter(cfg), 2*policy.LateAfter+cfg.Jitter)
 }
