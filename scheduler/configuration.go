@@ -81,7 +81,7 @@ func (r *runner) adopt(next *configuration.Settings) {
 func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.OK {
-		r.s.timetable.Set(r.entry, nil)
+		r.s.timetable.Remove(r.entry)
 		r.rounds.Unticked()
 		if !r.state.Config.Exists() {
 			r.rounds.FireBy(fires.Times{}, r.s.now(), nil)
@@ -109,7 +109,7 @@ func (r *runner) keepTime(paused bool) {
 	if same {
 		told = r.rounds.Ticked()
 	}
-	r.s.timetable.SetWith(r.entry, schedule, delays, delayed, told)
+	r.s.timetable.Set(r.entry, schedule, delays, delayed, told)
 }
 
 // firesByBoth returns which of the fires that are due stay when the times have changed: those of the last moment that the settings in

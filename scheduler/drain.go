@@ -167,7 +167,7 @@ func (s *Scheduler) closeRunners() {
 	runners := s.list()
 	for _, r := range runners {
 		r.box.Close()
-		s.timetable.Set(r.entry, nil)
+		s.timetable.Remove(r.entry)
 		if r.view != nil {
 			r.view.Close()
 		}

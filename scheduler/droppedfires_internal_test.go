@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -110,7 +111,7 @@ func (c *crowd) owned() int {
 func (c *crowd) second() {
 	want := c.load.Counted().Wanted + int64(c.items)
 	c.now.Add(1)
-	c.timetable.Set(c.alarm, c.yearly) // wakes it
+	c.timetable.Set(c.alarm, c.yearly, jitter.Jitter{}, false, time.Time{}) // wakes it
 	c.untilQuiet(func() bool { return c.load.Counted().Wanted == want })
 }
 

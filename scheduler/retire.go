@@ -22,7 +22,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.dismissed = true
 		r.rounds.Withdraw()
 		s.handovers.Withdraw(r.departure.turn())
-		s.timetable.Set(r.entry, nil)
+		s.timetable.Remove(r.entry)
 		r.alarm.Stop()
 		r.configuration.Stop()
 		r.leadership.Stop()

@@ -25,6 +25,6 @@ func (r *runner) shutDownHere() {
 // atRest notes that a job that was shut down here has come to rest.
 func (r *runner) atRest() {
 	if r.departure.shutDown {
-		r.s.timetable.Set(r.entry, nil)
+		r.s.timetable.Remove(r.entry)
 	}
 }

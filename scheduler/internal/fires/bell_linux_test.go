@@ -58,7 +58,7 @@ func TestTheBellTellsOfFires(t *testing.T) {
 	table := NewTimetable(time.Now)
 	table.timerLate = time.Hour
 	run(t, table)
-	table.Set(e, every(t, 100*time.Millisecond))
+	table.set(e, every(t, 100*time.Millisecond))
 	for last := (time.Time{}); ; {
 		select {
 		case due := <-told:
@@ -84,7 +84,7 @@ func BenchmarkLateness(b *testing.B) {
 	})
 	table := NewTimetable(time.Now)
 	run(b, table)
-	table.Set(e, every(b, 100*time.Millisecond))
+	table.set(e, every(b, 100*time.Millisecond))
 	var late, timers []time.Duration
 	for b.Loop() {
 		late = append(late, <-told)

@@ -82,25 +82,14 @@ func NewTimetable(now func() time.Time) *Timetable {
 	return &Timetable{now: now, Woke: func() {}, changed: make(chan struct{}, 1)}
 }
 
-// Set gives e the schedule, and puts it in its place, where it waits for its first fire after now. A nil schedule
-// takes it out.
-func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule) {
-	t.SetWith(e, schedule, jitter.Jitter{}, false, time.Time{})
-}
-
-// SetWith is Set for fires that a jitter delays. delayed tells whether one counts that has come, and whose jitter is not
-// over. It must not where somebody may have run for it already, and no record tells. told is the last fire that was told of before,
-// and is not told of again; zero = none.
-func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, delayed bool, told time.Time) {
+// Set gives e the schedule, and puts it in its place, where it waits for its first fire after now, with its jitter. delayed tells whether
+// a fire counts that has come, and whose jitter is not over. It must not where somebody may have run for it already, and no record
+// tells. told is the last fire that was told of before, and is not told of again; zero = none.
+func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, delayed bool, told time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if e.index >= 0 {
-		heap.Remove(&t.entries, e.index)
-	}
-	e.schedule, e.jitter, e.next = schedule, j, time.Time{}
-	if schedule == nil {
-		return
-	}
+	t.remove(e)
+	e.schedule, e.jitter = schedule, j
 	if now := t.now(); delayed {
 		e.waitDelayed(now, told)
 	} else {
@@ -108,6 +97,21 @@ func (t *Timetable) SetWith(e *Entry, schedule cronexpr.Schedule, j jitter.Jitte
 	}
 	heap.Push(&t.entries, e)
 	t.notify()
+}
+
+// Remove takes e out, if it is in its place.
+func (t *Timetable) Remove(e *Entry) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.remove(e)
+}
+
+// remove is Remove for a caller that holds mu.
+func (t *Timetable) remove(e *Entry) {
+	if e.index >= 0 {
+		heap.Remove(&t.entries, e.index)
+	}
+	e.schedule, e.jitter, e.next = nil, jitter.Jitter{}, time.Time{}
 }
 
 // Delay gives e another jitter, if it is in its place. A fire that has come and was not told of goes by it, too: if that one is

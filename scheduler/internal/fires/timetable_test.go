@@ -31,6 +31,11 @@ type told struct{ first, fire, at time.Duration }
 // onTimeAt is a fire of which the timetable told when it came, by a clock that is right.
 func onTimeAt(d time.Duration) told { return told{d, d, d} }
 
+// set gives an entry fires that nothing delays.
+func (t *Timetable) set(e *Entry, schedule cronexpr.Schedule) {
+	t.Set(e, schedule, jitter.Jitter{}, false, time.Time{})
+}
+
 func newBoard(t *testing.T) *board {
 	t.Helper()
 	b := &board{told: make(map[string][]told)}
@@ -87,10 +92,10 @@ func TestTellingManyDelaysNobody(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.Set(NewEntry(func(Tick) { time.Sleep(50 * time.Millisecond) }), parsed(t, "@every 1m"))
+		b.set(NewEntry(func(Tick) { time.Sleep(50 * time.Millisecond) }), parsed(t, "@every 1m"))
 		offset, err := cronexpr.Parse("@every 1m", cronexpr.WithOffset(200*time.Millisecond))
 		require.NoError(t, err)
-		b.Set(b.entry("other"), offset)
+		b.set(b.entry("other"), offset)
 		until(2 * time.Minute)
 		require.Equal(t, []told{onTimeAt(200 * time.Millisecond), onTimeAt(time.Minute + 200*time.Millisecond)}, b.take("other"))
 	})
@@ -106,7 +111,7 @@ func TestEveryJobIsToldOfEachFireWhenItComes(t *testing.T) {
 			schedules[fmt.Sprintf("cron %d", n)] = parsed(t, fmt.Sprintf("%d/7 * * * * ?", n))
 		}
 		for name, schedule := range schedules {
-			b.Set(b.entry(name), schedule)
+			b.set(b.entry(name), schedule)
 		}
 		until(90*time.Second + 1)
 		for name, schedule := range schedules {
@@ -123,7 +128,7 @@ func TestEveryTenMilliseconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.Set(b.entry("fast"), parsed(t, "@every 10ms"))
+		b.set(b.entry("fast"), parsed(t, "@every 10ms"))
 		until(time.Second)
 		got := b.take("fast")
 		require.Len(t, got, 100)
@@ -139,13 +144,13 @@ func TestSchedulesAreReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
 		e, other := b.entry("a"), b.entry("other")
-		b.Set(other, parsed(t, "@every 20s"))
-		b.Set(e, parsed(t, "@every 1h"))
+		b.set(other, parsed(t, "@every 20s"))
+		b.set(e, parsed(t, "@every 1h"))
 		until(11 * time.Second) // it sleeps until second 20
-		b.Set(e, parsed(t, "@every 3s"))
+		b.set(e, parsed(t, "@every 3s"))
 		until(16 * time.Second)
 		require.Equal(t, []told{onTimeAt(12 * time.Second), onTimeAt(15 * time.Second)}, b.take("a"))
-		b.Set(e, parsed(t, "@every 30s"))
+		b.set(e, parsed(t, "@every 30s"))
 		until(61 * time.Second)
 		require.Equal(t, []told{onTimeAt(30 * time.Second), onTimeAt(60 * time.Second)}, b.take("a"))
 		require.Len(t, b.take("other"), 3, "others go on")
@@ -157,17 +162,17 @@ func TestEntriesAreRemovedAndComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
 		first, second := b.entry("first"), b.entry("second")
-		b.Set(first, parsed(t, "@every 5s"))
-		b.Set(second, parsed(t, "@every 5s"))
+		b.set(first, parsed(t, "@every 5s"))
+		b.set(second, parsed(t, "@every 5s"))
 		until(7 * time.Second)
-		b.Set(first, nil)
-		b.Set(first, nil)
-		b.Set(b.entry("never there"), nil)
+		b.Remove(first)
+		b.Remove(first)
+		b.Remove(b.entry("never there"))
 		until(17 * time.Second)
 		require.Equal(t, []told{onTimeAt(5 * time.Second)}, b.take("first"))
 		require.Len(t, b.take("second"), 3)
 
-		b.Set(first, parsed(t, "@every 5s"))
+		b.set(first, parsed(t, "@every 5s"))
 		until(21 * time.Second)
 		require.Equal(t, []told{onTimeAt(20 * time.Second)}, b.take("first"), "nothing is made up")
 	})
@@ -179,15 +184,15 @@ func TestAScheduleThatEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
 		last, never, other := b.entry("last"), b.entry("never"), b.entry("other")
-		b.Set(last, parsed(t, "5,7 0 0 1 1 ? 2000"))
-		b.Set(never, parsed(t, "0 0 0 30 2 ?"))
-		b.Set(other, parsed(t, "@every 10s"))
+		b.set(last, parsed(t, "5,7 0 0 1 1 ? 2000"))
+		b.set(never, parsed(t, "0 0 0 30 2 ?"))
+		b.set(other, parsed(t, "@every 10s"))
 		until(time.Minute)
 		require.Equal(t, []told{onTimeAt(5 * time.Second), onTimeAt(7 * time.Second)}, b.take("last"))
 		require.Empty(t, b.take("never"))
 		require.Len(t, b.take("other"), 6)
 
-		b.Set(last, parsed(t, "@every 10s"))
+		b.set(last, parsed(t, "@every 10s"))
 		until(time.Minute + 11*time.Second)
 		require.Equal(t, []told{onTimeAt(70 * time.Second)}, b.take("last"))
 	})
@@ -199,7 +204,7 @@ func TestTheClockIsSetForward(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.Set(b.entry("a"), parsed(t, "@every 10m"))
+		b.set(b.entry("a"), parsed(t, "@every 10m"))
 		until(15 * time.Minute)
 		require.Equal(t, []told{onTimeAt(10 * time.Minute)}, b.take("a"))
 		b.turn(61 * time.Minute) // it shows 1:16
@@ -218,8 +223,8 @@ func TestAMachineSleepsForWeeks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.Set(b.entry("a"), parsed(t, "* * * * * ?"))
-		b.Set(b.entry("yearly"), parsed(t, "0 0 0 1 1 ?"))
+		b.set(b.entry("a"), parsed(t, "* * * * * ?"))
+		b.set(b.entry("yearly"), parsed(t, "0 0 0 1 1 ?"))
 		until(time.Second)
 		b.take("a")
 		const weeks = 3 * 7 * 24 * time.Hour
@@ -237,8 +242,8 @@ func TestTheClockIsSetBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.Set(b.entry("a"), parsed(t, "@every 10m"))
-		b.Set(b.entry("b"), parsed(t, "@every 1h"))
+		b.set(b.entry("a"), parsed(t, "@every 10m"))
+		b.set(b.entry("b"), parsed(t, "@every 1h"))
 		until(75 * time.Minute)
 		require.Len(t, b.take("a"), 7)
 		require.Len(t, b.take("b"), 1)
@@ -261,10 +266,10 @@ func TestAScheduleThatEndedByAWrongClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
 		before, meanwhile := b.entry("before"), b.entry("meanwhile")
-		b.Set(before, parsed(t, "0 0 1,2 1 1 ? 2000"))
+		b.set(before, parsed(t, "0 0 1,2 1 1 ? 2000"))
 		b.turn(24 * time.Hour)
 		until(time.Minute)
-		b.Set(meanwhile, parsed(t, "0 0 1,2 1 1 ? 2000"))
+		b.set(meanwhile, parsed(t, "0 0 1,2 1 1 ? 2000"))
 		require.Len(t, b.take("before"), 1, "of both fires")
 		b.turn(-24 * time.Hour)
 		until(3 * time.Hour)
@@ -284,7 +289,7 @@ func TestTheClockIsSetBackWhileAFireIsDelayed(t *testing.T) {
 			delay := j.Of(midnight.Add(time.Hour))
 			require.Greater(t, delay, 2*time.Minute)
 			until(40 * time.Minute)
-			b.SetWith(b.entry("a"), parsed(t, cron), j, true, time.Time{})
+			b.Set(b.entry("a"), parsed(t, cron), j, true, time.Time{})
 			until(time.Hour + time.Minute)
 			b.turn(-30 * time.Second)
 			until(time.Hour + 50*time.Minute)
@@ -298,7 +303,7 @@ func TestTheClockIsCorrected(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBoard(t)
-		b.Set(b.entry("a"), parsed(t, "@every 2s"))
+		b.set(b.entry("a"), parsed(t, "@every 2s"))
 		var got []time.Duration
 		for range 20 {
 			time.Sleep(2100 * time.Millisecond)
@@ -323,7 +328,7 @@ func TestSetBackOrCorrected(t *testing.T) {
 		fires := 0
 		e := NewEntry(func(Tick) { fires++ })
 		table.now = func() time.Time { return midnight }
-		table.Set(e, parsed(t, "@every 500ms"))
+		table.set(e, parsed(t, "@every 500ms"))
 		noon := midnight.Add(12 * time.Hour)
 		table.fire(noon)
 		require.Equal(t, 1, fires)
@@ -339,11 +344,11 @@ func TestHowLongTheTimetableSleeps(t *testing.T) {
 	table := NewTimetable(func() time.Time { return midnight })
 	require.Equal(t, WallCheck, table.fire(midnight))
 	e := NewEntry(func(Tick) {})
-	table.Set(e, parsed(t, "@every 15s"))
+	table.set(e, parsed(t, "@every 15s"))
 	require.Equal(t, WallCheck, table.fire(midnight))
 	require.Equal(t, 7*time.Second, table.fire(midnight.Add(8*time.Second)))
 	require.Equal(t, WallCheck, table.fire(midnight.Add(15*time.Second)))
-	table.Set(e, nil)
+	table.Remove(e)
 	require.Equal(t, WallCheck, table.fire(midnight.Add(44*time.Second)))
 }
 
@@ -358,7 +363,7 @@ func TestTicksCoverEveryFire(t *testing.T) {
 		got := make([][]time.Time, len(exprs))
 		for i, expr := range exprs {
 			schedule := parsed(t, expr)
-			table.Set(NewEntry(func(due Tick) {
+			table.set(NewEntry(func(due Tick) {
 				if !due.First.Equal(due.Fire) {
 					got[i] = slices.AppendSeq(got[i], cronexpr.Between(schedule, due.First.Add(-1), due.Fire.Add(-1)))
 				}
