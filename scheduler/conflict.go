@@ -63,38 +63,49 @@ func (e *ConfigConflictError) Is(target error) bool { return target == ErrConfig
 
 // reportIgnored says that a declaration has no effect, as the stored configuration is another one.
 func (s *Scheduler) reportIgnored(ctx context.Context, stored, declared job.Config) {
-	if fields := declared.Differences(stored); len(fields) > 0 {
-		s.log.WarnContext(ctx, "the stored configuration counts, and differs from the declared one",
-			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, "OnConflict")
+	if details := conflictDetails(stored, declared); details != nil {
+		s.log.WarnContext(ctx, "the stored configuration counts, and differs from the declared one", details...)
 	}
 }
 
 // reportReplaced says that a declaration has replaced what was stored, if something was.
 func (s *Scheduler) reportReplaced(ctx context.Context, root string, found registry.Node, text string) {
-	if !found.Exists() {
+	stored, declared, ok := s.bothConfigs(root, found, text)
+	if !ok {
 		return
 	}
-	stored, err := s.dialect.Layout().DecodeConfig(root, found)
-	found.Value = text
-	declared, fault := s.dialect.Layout().DecodeConfig(root, found)
-	if err != nil || fault != nil {
-		return // both were read or written before
+	if details := conflictDetails(stored, declared); details != nil {
+		s.log.InfoContext(ctx, "the declared configuration counts, and has replaced the stored one", details...)
 	}
-	if fields := declared.Differences(stored); len(fields) > 0 {
-		s.log.InfoContext(ctx, "the declared configuration counts, and has replaced the stored one",
-			logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, "OnConflict")
+}
+
+// conflictDetails are what a log line says of two configurations; nil if they are the same.
+func conflictDetails(stored, declared job.Config) []any {
+	fields := declared.Differences(stored)
+	if len(fields) == 0 {
+		return nil
+	}
+	return []any{
+		logJob, declared.Name, "fields", strings.Join(fields, ", "), logDifferences, differences(stored, declared), logDecides, "OnConflict",
 	}
 }
 
 // replaced shows in short what a configuration changes that takes the place of another.
 func (s *Scheduler) replaced(root string, found registry.Node, text string) string {
+	stored, declared, ok := s.bothConfigs(root, found, text)
+	if !ok {
+		return ""
+	}
+	return texts.Shorten(differences(stored, declared))
+}
+
+// bothConfigs returns the configuration of a node and the one that takes its place. ok is false if there was none: both were read
+// or written before, so nothing else is wrong with them.
+func (s *Scheduler) bothConfigs(root string, found registry.Node, text string) (stored, declared job.Config, ok bool) {
 	stored, err := s.dialect.Layout().DecodeConfig(root, found)
 	found.Value = text
 	declared, fault := s.dialect.Layout().DecodeConfig(root, found)
-	if err != nil || fault != nil {
-		return "" // both were read or written before
-	}
-	return texts.Shorten(differences(stored, declared))
+	return stored, declared, err == nil && fault == nil
 }
 
 // differences shows the values in which two configurations differ, without what may be secret.
