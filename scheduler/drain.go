@@ -181,10 +181,7 @@ func (s *Scheduler) closeRunners() {
 	s.load.Stop()
 	for _, r := range runners {
 		r.failures.Close()
-		r.alarm.Stop()
-		r.configuration.Stop()
-		r.leadership.Stop()
-		r.hooks.Stop()
+		r.stopTimers()
 	}
 }
 

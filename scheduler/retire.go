@@ -23,10 +23,7 @@ func (s *Scheduler) dismiss(r *runner) {
 		r.rounds.Withdraw()
 		s.handovers.Withdraw(r.departure.turn())
 		s.timetable.Remove(r.entry)
-		r.alarm.Stop()
-		r.configuration.Stop()
-		r.leadership.Stop()
-		r.hooks.Stop()
+		r.stopTimers()
 		if r.pausedFor != "" {
 			s.observer.observe(PauseEvent{Job: r.name}) // nobody would tell that it goes on elsewhere
 		}

@@ -107,6 +107,14 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobO
 	return r
 }
 
+// stopTimers ends what would wake a runner whose work is done.
+func (r *runner) stopTimers() {
+	r.alarm.Stop()
+	r.configuration.Stop()
+	r.leadership.Stop()
+	r.hooks.Stop()
+}
+
 // acting is the runner as an actor, to which the timetable posts fires as notes.
 type acting struct{ r *runner }
 
