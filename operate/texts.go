@@ -3,6 +3,8 @@ package operate
 import (
 	"fmt"
 	"strings"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // one chooses the words for one thing, or for several.
@@ -31,25 +33,16 @@ const maxItemList = 200
 
 // itemList writes items, runs of them by their ends: "0-9,12". What is too long ends with how many there are more.
 func itemList(items []int) string {
-	var text string
-	for i := 0; i < len(items); {
-		if len(text) > maxItemList {
-			return fmt.Sprintf("%s and %d more", text, len(items)-i)
+	var list []byte
+	listed := 0
+	for first, last := range texts.Runs(items) {
+		if len(list) > maxItemList {
+			return fmt.Sprintf("%s and %d more", list, len(items)-listed)
 		}
-		end := i
-		for end+1 < len(items) && items[end+1] == items[end]+1 {
-			end++
-		}
-		if text != "" {
-			text += ","
-		}
-		text += fmt.Sprint(items[i])
-		if end > i {
-			text += fmt.Sprintf("-%d", items[end])
-		}
-		i = end + 1
+		list = texts.AppendRun(list, first, last)
+		listed += last - first + 1
 	}
-	return text
+	return string(list)
 }
 
 // listed writes items for people: "0, 3 and 7".

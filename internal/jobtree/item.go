@@ -1,9 +1,9 @@
 package jobtree
 
 import (
-	"strconv"
 	"strings"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -173,23 +173,11 @@ func markOf(n registry.Node) *Mark {
 
 // encodeItems writes ascending item numbers, runs of them as their ends: "0-9,12".
 func encodeItems(items []int) string {
-	var text []byte
-	for i := 0; i < len(items); {
-		end := i
-		for end+1 < len(items) && items[end+1] == items[end]+1 {
-			end++
-		}
-		if len(text) > 0 {
-			text = append(text, ',')
-		}
-		text = strconv.AppendInt(text, int64(items[i]), 10)
-		if end > i {
-			text = append(text, '-')
-			text = strconv.AppendInt(text, int64(items[end]), 10)
-		}
-		i = end + 1
+	var list []byte
+	for first, last := range texts.Runs(items) {
+		list = texts.AppendRun(list, first, last)
 	}
-	return string(text)
+	return string(list)
 }
 
 // items reads what encodeItems wrote. The bound on item numbers keeps one stray node from taking any
