@@ -11,6 +11,57 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
+// Instance is a live instance of the job. The zero Instance is one that is not there.
+type Instance struct {
+	ID        string
+	Session   registry.SessionID
+	Created   registry.Revision // when it joined; a process that joined anew has a new one
+	Revision  registry.Revision
+	Triggered bool              // it is asked to run its items now
+	Request   registry.Revision // identifies the request to run its items; 0 = there is none
+	Shutdown  bool              // it is asked to leave the job, or leaves it anyway
+	Layout    Layout            // in which its node is written
+}
+
+// Server is an operator's intent for a server. The zero Server is one that is not there, and enabled.
+type Server struct {
+	IP       string
+	Disabled bool
+	Unset    bool // the node is there and says nothing, where that means something else than enabled
+	Revision registry.Revision
+}
+
+// Leader is the leading instance. The zero Leader is none.
+type Leader struct {
+	Instance string
+	Session  registry.SessionID
+	Created  registry.Revision // the leader's term
+	Revision registry.Revision
+}
+
+func instanceOf(id string, n registry.Node) Instance {
+	i := Instance{
+		ID: id, Session: n.Session, Created: n.Created, Revision: n.Revision,
+		Triggered: n.Value == InstanceTriggered, Shutdown: n.Value == InstanceShutdown,
+	}
+	if i.Triggered {
+		i.Request = n.Revision
+	}
+	return i
+}
+
+func serverOf(ip string, n registry.Node) Server {
+	return Server{IP: ip, Disabled: n.Value == serverDisabled, Revision: n.Revision}
+}
+
+func leaderOf(n registry.Node) Leader {
+	return Leader{Instance: n.Value, Session: n.Session, Created: n.Created, Revision: n.Revision}
+}
+
+func compareInstance(i Instance, id string) int { return strings.Compare(i.ID, id) }
+
+func compareServer(s Server, ip string) int { return strings.Compare(s.IP, ip) }
+
 // serverDisabled is the value of a server node that excludes the server's instances from the job.
 // Like Java, we take every other value, and a node that is not there, for enabled.
 const serverDisabled = "DISABLED"

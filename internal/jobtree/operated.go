@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -277,19 +276,6 @@ func ofOperated(path string, err error) error {
 	return e
 }
 
-// texts reads a list of strings, and is never nil.
-func (r *reader) texts(m member) []string {
-	all := []string{}
-	if !strings.HasPrefix(m.value, "[") {
-		r.fault(m, "must be a list of strings")
-		return all
-	}
-	for _, element := range elements(m.value) {
-		all = append(all, r.text(member{name: m.name, value: element}))
-	}
-	return all
-}
-
 func (r *reader) operations(m member) []Operation {
 	if !strings.HasPrefix(m.value, "[") {
 		r.fault(m, "must be a list")
@@ -380,45 +366,6 @@ func (f *Files) read(r *reader, o object) {
 		}
 	}
 	f.Unknown = strings.Join(unknown, ",")
-}
-
-// strings writes a list, also an empty one.
-func (w *writer) strings(name string, values []string) {
-	w.member(name)
-	w.text = append(w.text, '[')
-	for i, value := range values {
-		if i > 0 {
-			w.text = append(w.text, ',')
-		}
-		w.text = texts.AppendGson(w.text, value)
-	}
-	w.text = append(w.text, ']')
-}
-
-// members writes members as they once stood.
-func (w *writer) members(text string) {
-	if text == "" {
-		return
-	}
-	if w.text[len(w.text)-1] != '{' {
-		w.text = append(w.text, ',')
-	}
-	w.text = append(w.text, text...)
-}
-
-// elements returns the values in a valid JSON list, as they stand.
-func elements(list string) []string {
-	var all []string
-	i := skipSpace(list, 1)
-	for list[i] != ']' {
-		end := endOfValue(list, i)
-		all = append(all, list[i:end])
-		i = skipSpace(list, end)
-		if list[i] == ',' {
-			i = skipSpace(list, i+1)
-		}
-	}
-	return all
 }
 
 // MaskOperated returns the operations as they may be shown: in the configurations that were, what [Mask] hides, and without digests,
