@@ -91,9 +91,6 @@ func validName(name string) bool {
 	return name != "" && len(name) <= 63
 }
 
-// Names returns the names of the registries, ascending.
-func (d *Directory) Names() []string { return slices.Clone(d.names) }
-
 // Place is where a job is.
 type Place struct {
 	// Registry is the job's home or, while it moves, where it goes. It is empty if no registry knows the job.

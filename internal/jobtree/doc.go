@@ -39,7 +39,7 @@
 //	guarantee/completed-hook      its hook runs (ephemeral)
 //	guarantee/completed/<item>    an item arrived at Java's barrier after a round
 //	offset/<item>                 the item's checkpoint, a text of the job's own, as in Elastic-Job 1.x
-//	systemTime/current            touched to learn the registry's clock
+//	systemTime/current            what Java instances touch to learn the registry's clock
 //
 // Where instances of ElasticJob 3.x share the job, some nodes are written in other words: see [Layout].
 //

@@ -151,9 +151,6 @@ func (t Tree) Epoch() string { return t.root + nodeEpoch }
 // Tokens holds what is added to the fencing tokens of the job; see [EncodeTokens].
 func (t Tree) Tokens() string { return t.root + nodeTokens }
 
-// FailoverItems is the folder of [Tree.FailoverItem].
-func (t Tree) FailoverItems() string { return t.root + folderFailoverItems }
-
 // FailoverItem tells that the item's lost execution waits for a claimant.
 func (t Tree) FailoverItem(item int) string { return t.ofItem(folderFailoverItems, item, "") }
 
@@ -164,14 +161,8 @@ func (t Tree) FailoverLeft(id string) string { return t.root + folderFailoverLef
 // FailoverLatch is the latch of claimants.
 func (t Tree) FailoverLatch() string { return t.root + folderFailoverLatch }
 
-// Started is the folder of [Tree.ItemStarted].
-func (t Tree) Started() string { return t.root + folderStarted }
-
 // ItemStarted is where Java notes that the item arrived at the barrier before a round.
 func (t Tree) ItemStarted(item int) string { return t.ofItem(folderStarted, item, "") }
-
-// Completed is the folder of [Tree.ItemCompleted].
-func (t Tree) Completed() string { return t.root + folderCompleted }
 
 // ItemCompleted is where Java notes that the item arrived at the barrier after a round.
 func (t Tree) ItemCompleted(item int) string { return t.ofItem(folderCompleted, item, "") }
@@ -187,9 +178,9 @@ func (t Tree) Offset(item int) string { return t.ofItem(folderOffset, item, "") 
 // the folder of arrived items.
 func (t Tree) Barrier(p Phase) string {
 	if p == PhaseStarted {
-		return t.Started()
+		return t.root + folderStarted
 	}
-	return t.Completed()
+	return t.root + folderCompleted
 }
 
 // BarrierHook marks that the hook of a barrier runs, holds the instance that runs it and belongs to
@@ -201,7 +192,7 @@ func (t Tree) BarrierHook(p Phase) string {
 	return t.root + nodeCompletedHook
 }
 
-// SystemTime is written to learn the registry's clock.
+// SystemTime is what Java instances write to learn the registry's clock.
 func (t Tree) SystemTime() string { return t.root + nodeSystemTime }
 
 // ofItem builds a path with a single allocation: a round of a large job needs tens of thousands.

@@ -75,13 +75,12 @@ func TestFoldersAreAboveTheirNodes(t *testing.T) {
 	t.Parallel()
 	tree := jobtree.For("orders")
 	for folder, node := range map[string]string{
-		tree.Servers():       tree.Server("10.0.0.1"),
-		tree.Instances():     tree.Instance("10.0.0.1@-@7"),
-		tree.Sharding():      tree.Item(3),
-		tree.FailoverItems(): tree.FailoverItem(3),
-		tree.Started():       tree.ItemStarted(3),
-		tree.Completed():     tree.ItemCompleted(3),
-		tree.Offsets():       tree.Offset(3),
+		tree.Servers():                       tree.Server("10.0.0.1"),
+		tree.Instances():                     tree.Instance("10.0.0.1@-@7"),
+		tree.Sharding():                      tree.Item(3),
+		tree.Barrier(jobtree.PhaseStarted):   tree.ItemStarted(3),
+		tree.Barrier(jobtree.PhaseCompleted): tree.ItemCompleted(3),
+		tree.Offsets():                       tree.Offset(3),
 	} {
 		require.Equal(t, folder, node[:strings.LastIndex(node, "/")])
 	}
