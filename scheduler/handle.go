@@ -259,13 +259,3 @@ func (s *Scheduler) endOf(r *runner) <-chan struct{} {
 	}
 	return s.life.Done()
 }
-
-// view returns the runner's view while the scheduler has the job and runs.
-func (j *Job) view() (*registry.View, error) {
-	j.s.mu.Lock()
-	defer j.s.mu.Unlock()
-	if j.r.view == nil || j.s.runners[j.r.name] != j.r || j.s.life.Err() != nil {
-		return nil, fmt.Errorf("job %q: %w", j.r.name, ErrUnknownJob)
-	}
-	return j.r.view, nil
-}

@@ -156,24 +156,6 @@ func (j *Job) trigger(ctx context.Context, a byhand.Ask, seen registry.Revision)
 	return &Request{j: j, revision: revision, items: items, until: r.Until, each: r.Each}, nil
 }
 
-// state returns the job's tree, as this process sees it once that is as new as seen, or as it is read where the
-// scheduler does not run yet, cannot follow the job, or follows its own items alone.
-func (j *Job) state(ctx context.Context, seen registry.Revision) (*jobtree.State, error) {
-	if view, err := j.view(); err == nil && j.follows(view) && view.WaitRevision(ctx, seen) == nil {
-		return j.s.dialect.StateOf(j.r.name, view.Snapshot()), nil
-	}
-	return j.stored(ctx)
-}
-
-// stored returns the job's tree, read.
-func (j *Job) stored(ctx context.Context) (*jobtree.State, error) {
-	nodes, revision, err := j.s.registry.List(ctx, j.r.tree.Root())
-	if err != nil {
-		return nil, err
-	}
-	return j.s.dialect.StateOf(j.r.name, registry.NewSnapshot(revision, nodes)), nil
-}
-
 // refusedTrigger says in the words of this package why a request is not made.
 func refusedTrigger(s *jobtree.State, a byhand.Ask, err error) error {
 	var fault *byhand.Fault
