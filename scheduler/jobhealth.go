@@ -1,0 +1,157 @@
+package scheduler
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/inforce"
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+)
+
+// health is a runner's answer.
+func (r *runner) health() JobHealth {
+	st, mine := r.state, r.state.Instance(r.s.instance)
+	h := JobHealth{
+		Job: r.name, Answered: true, Leader: st.Leader.Instance,
+		Joined:   r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
+		Leaving:  r.departure.leaving,
+		Leading:  r.attached != nil && r.leads(),
+		ShutDown: r.departure.shutDown, ViewRevision: int64(r.applied),
+		Instances: len(st.Instances), Items: st.Total(),
+	}
+	if !r.shown.IsZero() {
+		h.ViewAge = time.Since(r.shown)
+	}
+	if r.blind != nil {
+		h.Blind = r.blind.reason.Error()
+	}
+	if known := max(r.needed, r.awaited); known > r.applied {
+		h.Behind = int64(known)
+	}
+	if h.Leading {
+		h.Sharding = r.leadership.NoPlan()
+	} else if r.blind == nil {
+		h.Sharding = r.leadership.Unspread(r.look(), r.s.traits)
+	}
+	h.Config = r.pausedFor
+	missing := ErrNotStored.Error()
+	if !r.shown.IsZero() && st.Config.Revision == 0 && !strings.HasPrefix(h.Config, missing) { // before Run nothing is known of it
+		h.Config = missing
+	}
+	for n := range st.Total() {
+		if !st.Knows(n) {
+			continue
+		}
+		h.Followed++
+		if st.Instance(st.Owner(n)).Created == 0 {
+			h.Unowned = append(h.Unowned, n)
+		}
+	}
+	h.Disabled = st.JobDisabled() || r.allDisabled()
+	h.Clock = r.membership.ClockTrouble()
+	h.Overdue = r.overdue()
+	r.records(&h)
+	return h
+}
+
+// records adds to a report what the records of the items tell.
+func (r *runner) records(h *JobHealth) {
+	if r.settings.Config.Unmonitored { // records of an earlier time say nothing of what runs now
+		return
+	}
+	for n := range r.state.Total() {
+		if !r.state.Knows(n) {
+			continue
+		}
+		it := r.state.Item(n)
+		record := it.Record.Value
+		last, previous := lastEnded(record)
+		for _, e := range []*jobtree.Execution{last, previous} {
+			if e != nil && e.Outcome == jobtree.Success && e.End.After(h.LastSuccess) {
+				h.LastSuccess = e.End
+			}
+		}
+		switch {
+		case it.Disabled:
+		case record.State == jobtree.ItemWaiting:
+			h.Waiting = append(h.Waiting, n)
+		case last != record.Current && record.Current != nil && record.Current.Source == job.Failover: // run again just now
+		case last != nil && last.Outcome != jobtree.Success && last.Outcome != jobtree.NotStarted:
+			if theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n)); still || theirs.After(last.End) {
+				continue // they have run it since, and do not say how that ended
+			}
+			h.Failed = append(h.Failed, n)
+		}
+	}
+}
+
+// lastEnded returns the newest execution of a record that has ended, and the one before it unless it does not matter; nil
+// is that there is none. An older text is not parsed if the newest execution says all.
+func lastEnded(record jobtree.Record) (last, previous *jobtree.Execution) {
+	current := record.Current
+	if current != nil && current.Outcome == jobtree.Success {
+		return current, nil
+	}
+	if e, ok := record.Previous(); ok && e.Outcome != "" {
+		previous = &e
+	}
+	if current == nil || current.Outcome == "" || current.Outcome == jobtree.NotStarted {
+		return previous, nil
+	}
+	return current, previous
+}
+
+// noteIdle notes since when the servers of all instances are not disabled any more.
+func (r *runner) noteIdle() {
+	idle := r.allDisabled()
+	if r.idle && !idle {
+		r.configured = r.s.now()
+	}
+	r.idle = idle
+}
+
+// overdue lists the items that should have run by now. Fires while an item ran or was disabled, before the
+// configuration in force came, or while nobody may run anything are no reason.
+func (r *runner) overdue() []OverdueItem {
+	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.anybodyEnabled() {
+		return nil
+	}
+	until := r.s.now().Add(-inforce.OverdueAfter(*r.settings.Config))
+	var overdue []OverdueItem
+	for n := range r.state.Total() {
+		it := r.state.Item(n)
+		if !r.state.Knows(n) || it.Disabled || it.Running.Exists() {
+			continue
+		}
+		since := it.Record.Value.LastFire
+		for _, resumed := range []time.Time{r.configured, r.told.items[n]} {
+			if since.Before(resumed) {
+				since = resumed
+			}
+		}
+		theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n))
+		if still {
+			continue // they do not say for what they ran
+		}
+		if theirs.After(since) {
+			since = theirs
+		}
+		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
+			since = e.End
+		}
+		if fire := cronexpr.Last(r.settings.Rules.Schedule, since, until); until.After(since) && !fire.IsZero() {
+			overdue = append(overdue, OverdueItem{Item: n, Fire: fire})
+		}
+	}
+	return overdue
+}
+
+// allDisabled tells whether there are instances, and the servers of all of them are disabled.
+func (r *runner) allDisabled() bool { return len(r.state.Instances) > 0 && !r.anybodyEnabled() }
+
+func (r *runner) anybodyEnabled() bool {
+	return slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool { return r.state.Enabled(i.ID) })
+}
