@@ -37,7 +37,7 @@ const mark = "ELASTICRON_RUN"
 // Code is a [job.Handler] for scripts. Its methods are safe for concurrent use.
 type Code struct {
 	settings atomic.Pointer[Settings]
-	kin      *kin.Kin
+	kin      family
 	log      *slog.Logger
 	heard    func(job.ShardingContext, *output.Ends)
 	running  sync.WaitGroup
@@ -50,8 +50,17 @@ type Code struct {
 
 var _ job.Handler = (*Code)(nil)
 
+// family is what this process has started, as [kin.Kin] knows it.
+type family interface {
+	Start(cmd *exec.Cmd) (forget func(), err error)
+	End(variable string) error
+	Hidden(killed int) (pids []int)
+}
+
+var _ family = (*kin.Kin)(nil)
+
 // New returns code with settings. heard is told of all output when a script has ended; nil: nobody is.
-func New(s *Settings, kin *kin.Kin, log *slog.Logger, heard func(job.ShardingContext, *output.Ends)) *Code {
+func New(s *Settings, kin family, log *slog.Logger, heard func(job.ShardingContext, *output.Ends)) *Code {
 	c := &Code{kin: kin, log: log, heard: heard, runs: make(map[*run]context.CancelCauseFunc), idle: make(chan struct{})}
 	c.settings.Store(s)
 	return c
@@ -295,8 +304,8 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	if !r.told.IsZero() { // a shell that is asked to end does not wait for the program that does its work
 		pgroup.Await(r.lives, r.told.Add(r.s.Stop), r.hurry.Load)
 	}
-	oom := false
-	if r.group != nil {
+	oom, grouped := false, r.group != nil // which closeGroup forgets
+	if grouped {
 		oom = r.group.OutOfMemory()
 		r.closeGroup()
 	} else {
@@ -305,7 +314,7 @@ func (r *run) toTheEnd(ctx context.Context) error {
 	if left := r.kin.End(r.variable); left != nil {
 		r.log.ErrorContext(ctx, "processes of a script are left", "error", left)
 	}
-	if r.group == nil {
+	if !grouped { // else nothing of this run can be left, and what others have left ends with their groups
 		r.tellHidden(ctx)
 	}
 	if err != nil && oom {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -358,6 +359,34 @@ func TestSetsidEscape(t *testing.T) {
 		require.Len(s, s.pids(), 2)
 		s.allGone()
 	})
+}
+
+// Without cgroups, what hides its environment may be left of a run. With them nothing can, and nobody looks for it: what is found
+// then are the orphans of other runs, which end with their own cgroups.
+func TestWhatHidesIsLookedForWithoutCgroups(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		asked, want := &askedForHidden{Kin: family()}, int64(1)
+		if s.settings.Groups != nil {
+			want = 0
+		}
+		code := command.New(&s.settings, asked, slog.New(slog.DiscardHandler), nil)
+		fn, err := code.Configure(job.Config{Name: "orders", Cron: "@daily", ShardingTotalCount: 4, Type: job.TypeScript, ScriptCommandLine: s.script("ok", "exit 0")})
+		require.NoError(s, err)
+		require.NoError(s, fn(s.Context(), item))
+		require.Equal(s, want, asked.times.Load())
+	})
+}
+
+// askedForHidden counts how often it is asked for what hides.
+type askedForHidden struct {
+	*kin.Kin
+	times atomic.Int64
+}
+
+func (k *askedForHidden) Hidden(killed int) []int {
+	k.times.Add(1)
+	return k.Kin.Hidden(killed)
 }
 
 // A bomb of 2^7 - 1 processes, each of which goes on when it is asked to end.
