@@ -15,7 +15,6 @@ import (
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
 	"github.com/elasticron/elasticron/console/client"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
 // connection is the flags that say which namespace of which registry a command is about.
@@ -97,7 +96,7 @@ func (c *connection) byServer(at string, chosen cluster) (place, error) {
 	if err != nil {
 		return nil, err
 	}
-	token := c.program.env(tokenVariable)
+	token := c.program.secret(tokenVariable)
 	if file := cmp.Or(c.tokenFile, chosen.TokenFile); token == "" && file != "" {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -146,15 +145,7 @@ func (c *connection) open(ctx context.Context, chosen cluster) (registry.Registr
 	if len(servers) == 0 {
 		return c.program.openEtcd(ctx, c.etcd, namespace)
 	}
-	config := zkcompat.Config{Servers: servers, Namespace: namespace}
-	if user := c.etcd.User(); user != "" {
-		password, err := c.etcd.Password()
-		if err != nil {
-			return nil, err
-		}
-		config.Digest = user + ":" + password
-	}
-	return c.program.zooKeeper(ctx, config)
+	return c.program.openZooKeeper(ctx, servers, namespace, c.etcd.User(), c.etcd.Password)
 }
 
 // chosen returns the context in force. Flags that name a registry leave it out altogether: nobody wants the

@@ -52,6 +52,23 @@ func TestMigrate(t *testing.T) {
 	require.Zero(t, status, errOut)
 }
 
+// A password in a variable may have the line end of the file from which it was made, as one of a Secret has.
+func TestThePasswordOfASource(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	const to = "http://e1:2379"
+	for variable, digest := range map[string]string{"geheim": "ops:geheim", "geheim\r\n": "ops:geheim", " a\nb \n": "ops: a\nb "} {
+		w.variables[passwordOfSource] = variable
+		_, errOut, status := w.does(t, "migrate", "--from", "zk1:2181", "--from-user", "ops", "--namespace", "shop", "--to", to)
+		require.NotEqual(t, exitMisuse, status, errOut)
+		require.Equal(t, digest, w.asked.zooKeeper.Digest)
+	}
+	w.variables[passwordOfSource] = "\n"
+	_, errOut, status := w.does(t, "migrate", "--from", "zk1:2181", "--from-user", "ops", "--namespace", "shop", "--to", to)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "--from-user is given, and $ELASTICRON_FROM_PASSWORD is empty")
+}
+
 func TestMigrateThatCannot(t *testing.T) {
 	t.Parallel()
 	from := newEtcd(t)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
+	references "github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/zkcompat"
@@ -64,6 +65,9 @@ func (p *program) who(known string) string {
 	return "unknown"
 }
 
+// secret is what a variable of the environment holds, without the line end of a file from which somebody has made it.
+func (p *program) secret(variable string) string { return references.WithoutLineEnd(p.env(variable)) }
+
 func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespace string) (registry.Registry, error) {
 	config, err := flags.Config(namespace)
 	if file := (etcdflags.FileError{}); errors.As(err, &file) {
@@ -73,4 +77,19 @@ func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespac
 		return nil, usageError{err}
 	}
 	return p.etcd(ctx, config)
+}
+
+// openZooKeeper connects to an ensemble: as a user of the digest scheme, for whom the password is asked, or as nobody.
+func (p *program) openZooKeeper(
+	ctx context.Context, servers []string, namespace, user string, password func() (string, error),
+) (registry.Registry, error) {
+	config := zkcompat.Config{Servers: servers, Namespace: namespace}
+	if user != "" {
+		secret, err := password()
+		if err != nil {
+			return nil, err
+		}
+		config.Digest = user + ":" + secret
+	}
+	return p.zooKeeper(ctx, config)
 }

@@ -2,13 +2,11 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/spf13/pflag"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
 	"github.com/elasticron/elasticron/registry"
-	"github.com/elasticron/elasticron/registry/zkcompat"
 )
 
 // source is where jobs are copied from: a ZooKeeper ensemble, or an etcd cluster.
@@ -34,13 +32,11 @@ func (s *source) open(ctx context.Context, p *program, namespace string) (regist
 	case len(s.servers) == 0:
 		return nil, misuse("--from is missing: want the servers of the ZooKeeper ensemble, such as zk1:2181")
 	}
-	config := zkcompat.Config{Servers: s.servers, Namespace: namespace}
-	if s.user != "" {
-		password := os.Getenv(passwordOfSource)
+	return p.openZooKeeper(ctx, s.servers, namespace, s.user, func() (string, error) {
+		password := p.secret(passwordOfSource)
 		if password == "" {
-			return nil, misuse("--from-user is given, and $%s is empty: want the password there", passwordOfSource)
+			return "", misuse("--from-user is given, and $%s is empty: want the password there", passwordOfSource)
 		}
-		config.Digest = s.user + ":" + password
-	}
-	return p.zooKeeper(ctx, config)
+		return password, nil
+	})
 }

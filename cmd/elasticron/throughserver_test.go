@@ -207,6 +207,9 @@ func TestTokens(t *testing.T) {
 	require.Contains(t, errOut, "in the clear: want https")
 	require.NotContains(t, errOut, "geheim")
 
+	w.variables[tokenVariable] = "geheim\r\n" // as a Secret has it that was made from a file with a line end
+	w.must(t, append([]string{"get", "jobs"}, flags...)...)
+
 	delete(w.variables, tokenVariable)
 	w.must(t, "context", "set", "console", "--server", flags[1], "-n", "shop", "--token-file", file)
 	w.must(t, "context", "use", "console")
