@@ -78,7 +78,7 @@ func newSite(t *testing.T, change func(*Config)) *site {
 
 func (s *site) write(text string) {
 	s.Helper()
-	require.NoError(s, os.WriteFile(s.users, []byte(text), 0o600))
+	writeUsers(s.T, s.users, text)
 }
 
 // asks is a request, with header fields by turns.
@@ -220,7 +220,7 @@ func TestASessionEnds(t *testing.T) {
 	dir := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(dir, "users.yaml")
-		write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+		write := func(text string) { writeUsers(t, path, text) }
 		write(usersText(0, nobodysSum))
 		s := newSite(t, func(c *Config) { c.UsersFile = path })
 		lives := func(cookie string) bool {

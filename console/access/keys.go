@@ -40,7 +40,7 @@ func readKeys(path string) (keys [][]byte, err error) {
 	if path == "" {
 		return parseKeys([]byte(NewKey()))
 	}
-	text, err := readLimited(path)
+	text, _, err := readLimited(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the key file: %w", err)
 	}

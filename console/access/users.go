@@ -26,6 +26,7 @@ type directory struct {
 	users  map[string]user
 	groups map[string][]Grant
 	tokens map[tokenSum]token
+	blank  bool // the file has none of the three, not even as an empty one
 }
 
 type user struct {
@@ -70,7 +71,11 @@ func parseUsers(text []byte) (*directory, error) {
 	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w users file: %w", ErrInvalid, withoutValues(err))
 	}
-	d := &directory{users: make(map[string]user), groups: make(map[string][]Grant), tokens: make(map[tokenSum]token)}
+	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) { // which nobody would hear of
+		return nil, fmt.Errorf("%w users file: it has more than one YAML document", ErrInvalid)
+	}
+	d := &directory{blank: file.Users == nil && file.Groups == nil && file.Tokens == nil}
+	d.users, d.groups, d.tokens = make(map[string]user), make(map[string][]Grant), make(map[tokenSum]token)
 	for _, name := range slices.Sorted(maps.Keys(file.Users)) {
 		if err := d.addUser(name, file.Users[name]); err != nil {
 			return nil, fmt.Errorf("users.%s: %w", name, err)
@@ -188,8 +193,11 @@ func (d *directory) known(groups []string) []string {
 	return slices.Compact(kept)
 }
 
-// rereadEvery is how often the users file is looked at, at most.
-const rereadEvery = 2 * time.Second
+// rereadEvery is how often the users file is looked at, at most. After standsFor without a change, nobody is writing it any more.
+const (
+	rereadEvery = 2 * time.Second
+	standsFor   = time.Second
+)
 
 // usersFile is a users file that is read again when it changes.
 type usersFile struct {
@@ -199,7 +207,8 @@ type usersFile struct {
 	mu     sync.Mutex
 	now    *directory
 	looked time.Time
-	text   []byte
+	text   []byte // of now
+	seen   []byte // what the file had in it at the last look; nil if it was not read
 	failed string
 }
 
@@ -209,7 +218,7 @@ func openUsers(path string, logger *slog.Logger) (*usersFile, error) {
 	if path == "" {
 		return f, nil
 	}
-	text, err := readLimited(path)
+	text, _, err := readLimited(path)
 	if err != nil {
 		return nil, fmt.Errorf("read the users file: %w", err)
 	}
@@ -220,20 +229,29 @@ func openUsers(path string, logger *slog.Logger) (*usersFile, error) {
 	return f, nil
 }
 
-func readLimited(path string) ([]byte, error) {
+// readLimited reads a file, and tells since when it has been as it was read.
+func readLimited(path string) (text []byte, since time.Time, err error) {
 	file, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	defer func() { _ = file.Close() }()
-	text, err := io.ReadAll(io.LimitReader(file, maxUsersFile+1))
+	text, err = io.ReadAll(io.LimitReader(file, maxUsersFile+1))
 	if err == nil && len(text) > maxUsersFile {
 		err = fmt.Errorf("%w: it has more than %d bytes", ErrInvalid, maxUsersFile)
 	}
-	return text, err
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	info, err := file.Stat() // after all was read: what is written meanwhile makes it younger
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return text, info.ModTime(), nil
 }
 
-// current returns what the file says. Nothing is read for two seconds after it was looked at.
+// current returns what the file says. Nothing is read for two seconds after it was looked at. A text that is another one counts
+// when nobody writes it any more: half of it may lack people, or what limits a grant.
 func (f *usersFile) current() *directory {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -242,23 +260,38 @@ func (f *usersFile) current() *directory {
 		return f.now
 	}
 	f.looked = now
-	text, err := readLimited(f.path)
-	if err == nil && bytes.Equal(text, f.text) {
+	text, since, err := readLimited(f.path)
+	stands := err == nil && (now.Sub(since) >= standsFor || f.seen != nil && bytes.Equal(text, f.seen))
+	f.seen = text
+	switch {
+	case err != nil:
+		f.fail(err)
+	case bytes.Equal(text, f.text):
 		f.failed = ""
-		return f.now
+	case stands:
+		f.take(text)
 	}
-	var read *directory
-	if err == nil {
-		read, err = parseUsers(text)
+	return f.now
+}
+
+// take has a text be in force, unless it is wrong.
+func (f *usersFile) take(text []byte) {
+	read, err := parseUsers(text)
+	if err == nil && read.blank && !f.now.blank { // rather a disk that was full than somebody who wants nobody to be let in
+		err = fmt.Errorf(`%w users file: it has become empty: want "users: {}" if nobody is to have any rights`, ErrInvalid)
 	}
 	if err != nil {
-		if f.failed != err.Error() {
-			f.failed = err.Error()
-			f.logger.Error("the users file cannot be used, and the one before is in force", "file", f.path, "error", err)
-		}
-		return f.now
+		f.fail(err)
+		return
 	}
 	f.now, f.text, f.failed = read, text, ""
 	f.logger.Info("the users file was read again", "file", f.path, "users", len(read.users), "groups", len(read.groups), "tokens", len(read.tokens))
-	return f.now
+}
+
+// fail tells why the file does not count, once for each reason.
+func (f *usersFile) fail(err error) {
+	if f.failed != err.Error() {
+		f.failed = err.Error()
+		f.logger.Error("the users file cannot be used, and the one before is in force", "file", f.path, "error", err)
+	}
 }

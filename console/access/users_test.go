@@ -74,6 +74,8 @@ func TestFaultyUsersFiles(t *testing.T) {
 		"users: {anna: {password: a, t=secret-word: b}}": "line 1: a value of another kind is wanted",
 		"users: secret-word":                             "line 1: a value of another kind is wanted",
 		"users: [secret-word":                            "invalid users file: it is no YAML",
+		"users: {}\n---\ntokens: {secret-word: {}}":      "invalid users file: it has more than one YAML document",
+		"users: {}\n---\n[secret-word":                   "invalid users file: it has more than one YAML document",
 		"tokens: {a: " + twice + ", b: " + twice + "}":   `tokens.b: invalid sha256: it is that of "a"`,
 	} {
 		_, err := parseUsers([]byte(text))
@@ -87,7 +89,7 @@ func TestFaultyUsersFiles(t *testing.T) {
 func TestTheUsersFileIsReadAgain(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "users.yaml")
-	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write := func(text string) { writeUsers(t, path, text) }
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		write("users: {anna: {password: '" + annasHash + "'}}")
@@ -114,6 +116,73 @@ func TestTheUsersFileIsReadAgain(t *testing.T) {
 	})
 	_, err := openUsers(filepath.Join(t.TempDir(), "none"), slog.New(slog.DiscardHandler))
 	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// writeUsers writes a users file as of now, by the clock of a bubble too.
+func writeUsers(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	require.NoError(t, os.Chtimes(path, time.Now(), time.Now()))
+}
+
+// What is still being written does not count: without its last lines, a file says less of people and more of grants.
+func TestHalfAUsersFile(t *testing.T) {
+	t.Parallel()
+	const (
+		whole = "groups:\n  ops:\n    grants:\n    - role: operator\n      namespace: shop\n"
+		limit = "      jobs: orders-*\n"
+	)
+	path := filepath.Join(t.TempDir(), "users.yaml")
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		writeUsers(t, path, whole+limit)
+		f, err := openUsers(path, slog.New(slog.NewTextHandler(&log, nil)))
+		require.NoError(t, err)
+		jobs := func() string { return f.current().groups["ops"][0].Jobs }
+		for _, text := range []string{"", whole, "groups: [", whole + "      jobs: orders-a*\n"} { // each a moment before it is looked at
+			time.Sleep(rereadEvery - standsFor/2)
+			writeUsers(t, path, text)
+			time.Sleep(standsFor / 2)
+			require.Equal(t, "orders-*", jobs())
+		}
+		require.Empty(t, log.String(), "nothing is wrong with a file that is being written")
+		time.Sleep(rereadEvery)
+		require.Equal(t, "orders-a*", jobs())
+
+		writeUsers(t, path, whole+limit)
+		at := time.Now().Add(time.Hour) // by a clock that is wrong
+		require.NoError(t, os.Chtimes(path, at, at))
+		time.Sleep(rereadEvery)
+		require.Equal(t, "orders-a*", jobs())
+		time.Sleep(rereadEvery)
+		require.Equal(t, "orders-*", jobs(), "it was the same twice")
+	})
+}
+
+// A file that is emptied is one that was not written: a disk was full. Who wants nobody to be let in says so.
+func TestAUsersFileThatBecomesEmpty(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "users.yaml")
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		says := func(f *usersFile, text string) *directory {
+			writeUsers(t, path, text)
+			time.Sleep(rereadEvery)
+			return f.current()
+		}
+		writeUsers(t, path, "# nobody yet\n")
+		f, err := openUsers(path, slog.New(slog.NewTextHandler(&log, nil)))
+		require.NoError(t, err)
+		says(f, "")
+		require.NotContains(t, log.String(), "level=ERROR", "it was empty from the start")
+		require.Contains(t, says(f, "users: {anna: {}}").users, "anna")
+		for _, text := range []string{"", "\n# nobody\n", "users:\n", "---\n"} {
+			require.Contains(t, says(f, text).users, "anna", text)
+		}
+		require.Equal(t, 1, strings.Count(log.String(), "level=ERROR"))
+		require.Contains(t, log.String(), "it has become empty")
+		require.Empty(t, says(f, "users: {}").users)
+	})
 }
 
 func TestPasswords(t *testing.T) {
