@@ -107,21 +107,31 @@ func (o *Operator) finishHalf(ctx context.Context, job string, r Result) error {
 // not what these have been before.
 //
 // A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
-// files of a higher version that name it again call the removal off.
+// files of a higher version that name it again call the removal off. Who says it again goes on with the removal, and nothing more is
+// written down.
 func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone Gone, opts Options) (Result, error) {
 	if err := files.check(); err != nil {
 		return Result{}, err
 	}
+	begun, before := false, "" // a removal that is under way, and the configuration that it removes
 	d := deed{
 		verb: VerbNoFiles, job: job,
-		decide: func(w *world) (decision, error) { return leaveFiles(w, files, gone) },
+		decide: func(w *world) (decision, error) {
+			begun, before = w.operated.Value.Removing != "", w.snapshot.Get(w.tree.Config()).Value
+			return leaveFiles(w, files, gone)
+		},
 	}
 	if gone != GoneRemove {
 		return o.carry(ctx, d, opts)
 	}
 	d.followed, d.ends = nothingRuns, true
 	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, DryRun: opts.DryRun})
-	if err != nil || opts.DryRun {
+	switch cause, _ := IsRefused(err); {
+	case opts.DryRun:
+		return r, err
+	case cause == CauseAlready && begun:
+		r.Before = before
+	case err != nil:
 		return r, err
 	}
 	view, err := o.store.View(ctx, jobtree.For(job).Root())
@@ -292,7 +302,7 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 		return decision{}, w.otherFiles(mark, "files that name it decide")
 	case !mark.Gone && !files.madeOf(mark) && !files.changedSince(mark):
 		return decision{}, w.otherFiles(mark, "files that name it decide, and these were not changed since")
-	case mark.Gone && (gone != GoneRemove || w.operated.Value.Removing == ""):
+	case mark.Gone:
 		return decision{}, refuse(CauseAlready, "", "that is noted already")
 	}
 	d := decision{plan: Plan{Changes: []Change{{What: "files", Before: "name the job", After: "do not"}}}}

@@ -267,6 +267,41 @@ func TestAnUnfinishedRemovalByFiles(t *testing.T) {
 	}
 }
 
+// Who says again and again that files do not name a job goes on with its removal, and writes nothing: what was done to the job before
+// stays on its list.
+func TestARemovalByFilesIsWrittenDownOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		require.NoError(t, g.take(1, g.text(nil)))
+		g.begin()
+		leave := func(version int64) (operate.Result, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			return g.op.LeaveFiles(ctx, theJob, shopFiles(version), operate.GoneRemove, silent())
+		}
+		var unconfirmed *operate.UnconfirmedError
+		_, err := leave(2)
+		require.ErrorAs(t, err, &unconfirmed)
+		before := g.all()
+		for _, version := range []int64{2, 3} {
+			_, err = leave(version)
+			require.ErrorAs(t, err, &unconfirmed)
+			require.Equal(t, "items still run", unconfirmed.Result.Progress.Text)
+			require.Equal(t, before, g.all())
+		}
+		_, err = g.op.LeaveFiles(t.Context(), theJob, shopFiles(3), operate.GoneRemove, operate.Options{DryRun: true})
+		g.refused(operate.CauseAlready, err)
+		g.refused(operate.CauseFiles, errOf(leave(1)))
+		config := g.value(nodes.Config())
+		g.do(registry.Delete(nodes.ItemRunning(1)))
+		r, err := leave(3)
+		require.NoError(t, err)
+		require.Equal(t, config, r.Before)
+		require.False(t, g.node(nodes.Operated()).Exists())
+	})
+}
+
 // Processes with whatever versions of files come to an end: each tries again and again, and soon nobody writes.
 func TestFilesOfManyVersionsComeToAnEnd(t *testing.T) {
 	t.Parallel()
