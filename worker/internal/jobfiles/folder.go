@@ -84,6 +84,8 @@ type Set struct {
 	// 1970: that of a job is its file's, and this one also the folder's, which alone changes when a file goes.
 	Version int64
 	ByTime  bool
+
+	look Look // at the files as they were read
 }
 
 // Entry is what a file says of a job.
@@ -105,7 +107,7 @@ func Read(dir string, version int64, now time.Time) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	set := Set{Jobs: make(map[string]Entry), Version: version, ByTime: version == 0}
+	set := Set{Jobs: make(map[string]Entry), Version: version, ByTime: version == 0, look: look}
 	var faults []error
 	if set.ByTime {
 		if look.changed.After(now) {

@@ -156,10 +156,19 @@ func (f *Follower) compare(ctx context.Context) bool {
 	}
 	o, seen := outcome{}, registry.NewSnapshot(revision, nodes)
 	if !f.takeFiles(ctx, source, set, seen, &o) || !f.leaveFiles(ctx, source, set, seen, &o) {
-		return true // of the jobs behind, nobody knows
+		return f.stands(source, set) // of the jobs behind, nobody knows
 	}
 	f.tell(ctx, func(s *State) { *s = State{Read: true, Faults: o.faults, Notes: o.notes} })
 	return true
+}
+
+// stands tells whether a set is still what the folder has, and the settings ask for. Many operations take their time.
+func (f *Follower) stands(source Source, set Set) bool {
+	if f.now() != source {
+		return false
+	}
+	look, err := LookAt(source.Directory)
+	return err == nil && look.same(set.look)
 }
 
 // tell sets the state, and logs faults that are new.
@@ -210,13 +219,21 @@ const patience = 30 * time.Second
 
 // takeFiles and leaveFiles carry out the operations that lead from a state of the registry to the set. Each is guarded by
 // itself, so whatever happens meanwhile, and wherever this ends, the next comparison goes on from there. They answer false
-// if they ended before they had looked at all of their jobs.
+// if they ended before they had looked at all of their jobs: the registry failed, or the set is not what is wanted any more.
 
 // takeFiles makes the jobs of the set as it has them.
 func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) (whole bool) {
-	for _, job := range slices.Sorted(maps.Keys(set.Jobs)) {
-		text := set.Jobs[job].Text
+	for job := range set.Jobs { // also if this ends before it has come to them
 		delete(f.missing, job)
+	}
+	looked := time.Now()
+	for _, job := range slices.Sorted(maps.Keys(set.Jobs)) {
+		if f.now() != source || time.Since(looked) >= lookEvery {
+			if looked = time.Now(); !f.stands(source, set) {
+				return false
+			}
+		}
+		text := set.Jobs[job].Text
 		if operate.AsFilesHaveIt(seen, job, text, source.Owner) {
 			f.made[job] = text
 			continue
@@ -226,10 +243,7 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 			continue
 		}
 		files := operate.Files{Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Before: f.made[job]}
-		err := f.operation(ctx, func(ctx context.Context) error {
-			_, err := f.operator.TakeFiles(ctx, job, text, files, operate.Options{Reason: "files in " + source.Directory})
-			return err
-		})
+		err := f.take(ctx, job, text, files, source)
 		if o.hear(err) {
 			f.failed(ctx, err)
 			return false
@@ -268,12 +282,12 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 		if was, seen := f.made[job]; seen {
 			files.Version, files.Before = set.Version, was
 		}
-		err := f.operation(ctx, func(ctx context.Context) error {
-			_, err := f.operator.LeaveFiles(ctx, job, files, source.Gone, operate.Options{Reason: "no file in " + source.Directory + " names it"})
-			return err
-		})
+		if !f.stands(source, set) { // what is removed does not come back with its file
+			return false
+		}
+		err := f.leave(ctx, job, files, source)
 		if unconfirmed := (*operate.UnconfirmedError)(nil); errors.As(err, &unconfirmed) {
-			o.notes = append(o.notes, texts.Shorten(err.Error())) // the next comparison goes on with it
+			o.notes = append(o.notes, notRemoved(job, unconfirmed))
 			continue
 		}
 		if o.hear(err) {
@@ -290,8 +304,34 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 	return true
 }
 
-func (*Follower) operation(ctx context.Context, do func(context.Context) error) error {
+func (f *Follower) take(ctx context.Context, job, text string, files operate.Files, source Source) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	return do(ctx)
+	_, err := f.operator.TakeFiles(ctx, job, text, files, operate.Options{Reason: "files in " + source.Directory})
+	return err
+}
+
+// leave does not wait for what runs, be it for hours: a removal only begins, which disables the job, and is gone on with by the
+// next comparisons, from what the folder and the settings say then.
+func (f *Follower) leave(ctx context.Context, job string, files operate.Files, source Source) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_, err := f.operator.LeaveFiles(ctx, job, files, source.Gone, operate.Options{
+		Reason: "no file in " + source.Directory + " names it",
+		Progress: func(p operate.Progress) {
+			if !p.Done {
+				cancel()
+			}
+		},
+	})
+	return err
+}
+
+// notRemoved says why a removal has not come to its end, each time in the same words: what is new is logged.
+func notRemoved(job string, unconfirmed *operate.UnconfirmedError) string {
+	why := unconfirmed.Result.Progress.Text
+	if why == "" || unconfirmed.Result.Progress.Done { // it was not the job that was waited for
+		why = unconfirmed.Err.Error()
+	}
+	return texts.Shorten(fmt.Sprintf("job %q is not removed yet: %s", job, why))
 }

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,7 +47,7 @@ func (s *stage) open() *memory.Registry {
 	return r
 }
 
-func (s *stage) operates(reg *memory.Registry, who string) *operate.Operator {
+func (s *stage) operates(reg operate.Store, who string) *operate.Operator {
 	o, err := operate.New(reg, operate.By(who, "test"))
 	require.NoError(s, err)
 	return o
@@ -71,13 +73,19 @@ func (s *stage) follow(source jobfiles.Source, files map[string]string) *folder 
 // begin starts a worker with files.
 func (s *stage) begin(source jobfiles.Source, files map[string]string) *folder {
 	s.Helper()
+	return s.beginBehind(source, files, func(reg *memory.Registry) operate.Store { return reg })
+}
+
+// beginBehind is begin with something between the operator and the registry.
+func (s *stage) beginBehind(source jobfiles.Source, files map[string]string, behind func(*memory.Registry) operate.Store) *folder {
+	s.Helper()
 	f := &folder{stage: s, dir: s.TempDir(), reg: s.open()}
 	f.write(files)
 	source.Directory = f.dir
 	if source.Owner == "" {
 		source.Owner = "shop"
 	}
-	f.Follower = jobfiles.New(f.reg, s.operates(f.reg, "worker"), source, slog.New(slog.DiscardHandler))
+	f.Follower = jobfiles.New(f.reg, s.operates(behind(f.reg), "worker"), source, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(s.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); f.Run(ctx) }()
@@ -426,6 +434,156 @@ func TestOperatorsAndFiles(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		require.Empty(t, s.cron("b"))
 	})
+}
+
+// runs has an item of a job run until it is told to end.
+func (s *stage) runs(name string) (end func()) {
+	s.Helper()
+	session, err := s.registry.Session(s.Context())
+	require.NoError(s, err)
+	running := jobtree.For(name).ItemRunning(0)
+	commit := func(w registry.Write) {
+		_, err := s.registry.Commit(s.Context(), registry.Txn{Then: []registry.Write{w}})
+		require.NoError(s, err)
+	}
+	commit(registry.PutOwned(running, "x", session))
+	return func() { commit(registry.Delete(running)) }
+}
+
+// Removals wait for what runs, and nothing waits for them: neither other removals, nor what changes in the folder.
+func TestRemovalsHoldUpNothing(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		names := []string{"a", "b", "c", "d", "e", "f"}
+		files, gone := map[string]string{"y.yaml": daily("y", "@daily")}, make(map[string]string)
+		for _, name := range names {
+			files[name+".yaml"], gone[name+".yaml"] = daily(name, "@daily"), ""
+		}
+		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, files)
+		var end []func()
+		for _, name := range names {
+			end = append(end, s.runs(name))
+		}
+		f.write(gone)
+		time.Sleep(63 * time.Second)
+		for _, name := range names {
+			require.Equal(t, "disabled @daily", s.cron(name))
+		}
+		f.write(map[string]string{"y.yaml": daily("y", "@hourly")})
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@hourly", s.cron("y"))
+		require.Contains(t, f.State().Notes, `job "a" is not removed yet: items still run`)
+
+		before := s.revision()
+		time.Sleep(time.Hour)
+		require.Equal(t, before, s.revision(), "and nothing is written while they wait")
+		f.write(map[string]string{"b.yaml": daily("b", "@daily")})
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@daily", s.cron("b"), "its file is back")
+		for _, ends := range end {
+			ends()
+		}
+		time.Sleep(31 * time.Second)
+		require.Empty(t, s.cron("a")+s.cron("c")+s.cron("d")+s.cron("e")+s.cron("f"))
+		require.Equal(t, "@daily", s.cron("b"))
+		require.Equal(t, jobfiles.State{Read: true}, f.State())
+	})
+}
+
+// hooked is a registry at which something happens before the first commit that is about a job.
+type hooked struct {
+	operate.Store
+	job  string
+	hook atomic.Pointer[func()]
+}
+
+func (h *hooked) happens(hook func()) { h.hook.Store(&hook) }
+
+func (h *hooked) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	about := slices.ContainsFunc(txn.Then, func(w registry.Write) bool { return w.Path == jobtree.For(h.job).Operated() })
+	if about {
+		if hook := h.hook.Swap(nil); hook != nil {
+			(*hook)()
+		}
+	}
+	return h.Store.Commit(ctx, txn)
+}
+
+// What the folder and the settings were when a comparison began removes no job any more once they say something else.
+func TestARemovalThatIsNotWantedAnyMore(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		happens func(*folder, jobfiles.Source)
+		want    string
+	}{
+		"the file is back":    {func(f *folder, _ jobfiles.Source) { f.write(map[string]string{"z.yaml": daily("z", "@hourly")}) }, "@hourly"},
+		"the settings say so": {func(f *folder, s jobfiles.Source) { s.Gone = operate.GoneKeep; f.Follow(s) }, "@daily"},
+		"another folder": {func(f *folder, s jobfiles.Source) {
+			s.Directory = f.TempDir()
+			require.NoError(f, os.WriteFile(s.Directory+"/z.yaml", []byte(daily("z", "@weekly")), 0o600))
+			f.Follow(s)
+		}, "@weekly"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(s *stage) {
+				h := &hooked{job: "a"}
+				source := jobfiles.Source{Gone: operate.GoneRemove, Owner: "shop", Version: 1}
+				f := s.beginBehind(source, map[string]string{
+					"a.yaml": daily("a", "@daily"), "y.yaml": daily("y", "@daily"), "z.yaml": daily("z", "@daily"),
+				}, func(reg *memory.Registry) operate.Store { h.Store = reg; return h })
+				time.Sleep(2 * time.Second)
+				made := s.created("z")
+				source.Directory = f.dir
+				f.write(map[string]string{"a.yaml": "", "z.yaml": ""})
+				time.Sleep(10 * time.Second)
+				h.happens(func() { test.happens(f, source) })
+				time.Sleep(5 * time.Minute)
+				require.Nil(t, h.hook.Load())
+				require.Equal(t, test.want, s.cron("z"))
+				require.Equal(t, made, s.created("z"), "it is the same job")
+			})
+		})
+	}
+}
+
+// Files that change while a comparison is slow count with the next one, and what was there in between was not missing all the time.
+func TestASlowComparison(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		h := &hooked{job: "a"}
+		f := s.beginBehind(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{
+			"a.yaml": daily("a", "@daily"), "y.yaml": daily("y", "@daily"), "z.yaml": daily("z", "@daily"),
+		}, func(reg *memory.Registry) operate.Store { h.Store = reg; return h })
+		time.Sleep(10 * time.Second)
+		f.write(map[string]string{"z.yaml": ""})
+		time.Sleep(20 * time.Second)
+		f.write(map[string]string{"a.yaml": daily("a", "@hourly"), "y.yaml": daily("y", "@hourly"), "z.yaml": daily("z", "@daily")})
+		h.happens(func() {
+			f.write(map[string]string{"y.yaml": daily("y", "@weekly"), "z.yaml": ""})
+			time.Sleep(time.Second)
+			h.happens(func() { s.Error("a is as its file has it") })
+		})
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@hourly", s.cron("a"))
+		require.Equal(t, "@daily", s.cron("y"), "what the file said is not taken any more")
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@weekly", s.cron("y"))
+		time.Sleep(10 * time.Second)
+		f.write(map[string]string{"y.yaml": daily("y", "@yearly")})
+		time.Sleep(3 * time.Second)
+		require.Equal(t, "@yearly", s.cron("y"))
+		require.Equal(t, "@daily", s.cron("z"), "it was there half a minute ago")
+	})
+}
+
+// created is the revision that made a job.
+func (s *stage) created(name string) registry.Revision {
+	s.Helper()
+	synctest.Wait()
+	n, err := s.registry.Get(s.Context(), jobtree.For(name).Config())
+	require.NoError(s, err)
+	return n.Created
 }
 
 func (s *stage) config(name, cron string) string {
