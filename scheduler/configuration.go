@@ -107,7 +107,7 @@ func (r *runner) keepTime(paused bool) {
 	}
 	var told time.Time // no fire is told of again because its delay is another one now
 	if same {
-		told = r.rounds.Ticked()
+		told = r.rounds.NewestTick()
 	}
 	r.s.timetable.Set(r.entry, schedule, delays, delayed, told)
 }

@@ -125,11 +125,11 @@ func (f *Fires) Ticked(t fires.Tick, settled bool) {
 	f.witness.Saw(t.First, t.Fire)
 }
 
-// Newest returns the newest fire that this clock ticked, by whatever times; zero = none.
-func (f *Fires) Newest() time.Time { return f.last.fire }
+// NewestTick returns the newest fire that this clock ticked, by whatever times; zero = none.
+func (f *Fires) NewestTick() time.Time { return f.last.fire }
 
-// Missing notes that fires may come that are not ticked.
-func (f *Fires) Missing() { f.witness.Missing() }
+// Unticked notes that fires may come that are not ticked.
+func (f *Fires) Unticked() { f.witness.Missing() }
 
 // Forget forgets all ticks: what this clock ticked says nothing.
 func (f *Fires) Forget() { f.witness.Forget() }
@@ -163,6 +163,6 @@ func (f *Fires) FireBy(next fires.Times, now time.Time) {
 // BeginLife forgets all that is known: the job was removed, and another one is there by its name.
 func (f *Fires) BeginLife() {
 	f.witness.Forget()
-	f.GiveUp()
+	f.StopNoting()
 	f.formers = nil
 }

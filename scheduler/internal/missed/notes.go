@@ -52,7 +52,7 @@ type Leftover interface {
 // nothing may begin here; and what was missed of items of others. left tells that this instance has left.
 func (f *Fires) Decide(v room.View, others peers.Executors, traits peers.Traits, items Leftover, left bool) room.Batch {
 	if !v.State.Config.Exists() { // the job was removed: nothing is made again
-		f.GiveUp()
+		f.StopNoting()
 		return nil
 	}
 	return append(f.noteLetGo(v, others, items), f.vouched(v, traits, left)...)
@@ -101,22 +101,22 @@ func (f *Fires) NoteAtEnd(v room.View, others peers.Executors, item int, due pol
 // Exhausted tells that an instance that leaves has tried often enough.
 func (f *Fires) Exhausted() bool { return f.tries > mostTries }
 
-// TryAgain counts the tries anew.
-func (f *Fires) TryAgain() { f.tries = 0 }
+// ResetTries counts the tries anew.
+func (f *Fires) ResetTries() { f.tries = 0 }
 
-// Try counts the tries of an instance that leaves, and tells whether they are too many: it is to leave in any
+// TryNoting counts the tries of an instance that leaves, and tells whether they are too many: it is to leave in any
 // case. What is lost then is lost as by a crash.
-func (f *Fires) Try() (tooMany bool) {
+func (f *Fires) TryNoting() (tooMany bool) {
 	if f.tries++; f.tries <= mostTries {
 		return false
 	}
 	f.ports.Log().WarnContext(f.ports.Life(), "leaving without having noted all missed fires", "items", len(f.letGo)+len(f.vouching.toTell))
-	f.GiveUp()
+	f.StopNoting()
 	return true
 }
 
-// GiveUp forgets what is to be noted.
-func (f *Fires) GiveUp() { f.letGo, f.vouching.toTell = nil, nil }
+// StopNoting forgets what is to be noted.
+func (f *Fires) StopNoting() { f.letGo, f.vouching.toTell = nil, nil }
 
 // ToNote is of how many items there are fires to be noted.
 func (f *Fires) ToNote() int { return len(f.letGo) + len(f.vouching.toTell) }

@@ -14,7 +14,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
-	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -121,16 +120,6 @@ func (r *Rounds) Observe(t jobtree.Touched) {
 	r.executions.Observe(t)
 }
 
-// ObserveFires takes in which items a step leaves the job, once its configuration has been taken up, and which
-// instances must be told of fires.
-func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
-	if t.Config || t.Epoch {
-		r.dropSurplus(v)
-	}
-	r.missed.Observe(v, r.ports.Others(), t)
-	r.missed.FollowOwners(v, t)
-}
-
 // LookAgain marks items to be looked at once more: something of them may begin.
 func (r *Rounds) LookAgain(items ...int) { r.toConsider.Add(items...) }
 
@@ -161,51 +150,6 @@ func (r *Rounds) TakenUp(v room.View) {
 	r.missed.Observe(v, r.ports.Others(), jobtree.Touched{})
 	r.toConsider.AddAll()
 }
-
-// Unticked notes that fires may come that this process's clock does not tick.
-func (r *Rounds) Unticked() { r.missed.Missing() }
-
-// FiresBy tells whether the job has fired by these times up to now.
-func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times) }
-
-// Ticked returns the newest fire that this process's clock ticked, by whatever times; zero = none.
-func (r *Rounds) Ticked() time.Time { return r.missed.Newest() }
-
-// Timed tells whether the job has fired by any times here.
-func (r *Rounds) Timed() bool { return r.missed.Timed() }
-
-// FireBy sets the times by which the job fires from now on, and forgets fires that were due by others, but for those that stay.
-func (r *Rounds) FireBy(next fires.Times, now time.Time, stays func(fire time.Time) bool) {
-	r.rouseAll()
-	r.missed.FireBy(next, now)
-	for _, it := range r.items {
-		it.Due = it.Due.DropOtherTimes(stays)
-	}
-}
-
-// ClockWrong takes in that this process's clock is off by so much; negative if it is behind.
-func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
-	r.rouseAll()
-	// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
-	r.missed.Forget()
-	if horizon := v.Clock.Now().Add(-off); off > 0 {
-		for _, it := range r.items {
-			it.Due = v.Rules.Miss(it.Due).DropAhead(horizon)
-		}
-	}
-}
-
-// ToNote returns of how many items there are fires to note.
-func (r *Rounds) ToNote() int { return r.missed.ToNote() }
-
-// ResetTries gives an instance that leaves all its tries to note them anew.
-func (r *Rounds) ResetTries() { r.missed.TryAgain() }
-
-// TryNoting counts a try, and tells whether they were too many: then it gives up.
-func (r *Rounds) TryNoting() (tooMany bool) { return r.missed.Try() }
-
-// StopNoting forgets what is to be noted.
-func (r *Rounds) StopNoting() { r.missed.GiveUp() }
 
 // Executions are those of this process.
 func (r *Rounds) Executions() *executions.Executions { return r.executions }

@@ -16,7 +16,7 @@ import (
 // their turn.
 func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
 	if !v.Usable || v.Out || !r.attended(v) {
-		r.missed.Missing()
+		r.missed.Unticked()
 		return true
 	}
 	if !v.Rules.Schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
@@ -55,7 +55,7 @@ func (r *Rounds) ticked(v room.View, t fires.Tick) noting {
 		r.rouseAll()
 	}
 	if k.left { // what still runs here goes on
-		r.missed.Missing()
+		r.missed.Unticked()
 	} else {
 		r.ports.Peers().Ticked(v)
 		r.missed.Ticked(t, r.isSettled(v))
