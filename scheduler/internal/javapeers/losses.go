@@ -1,7 +1,6 @@
 package javapeers
 
 import (
-	"cmp"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -32,12 +31,6 @@ type losses struct {
 	ranBy    begun
 	// died are marks whose instances went before the eyes of this process, by item, in ElasticJob 3.x.
 	died map[int]death
-}
-
-// death is that of an instance, or what looked like one, as it had a mark.
-type death struct {
-	mark    registry.Revision  // that created the mark
-	session registry.SessionID // of the process that made it
 }
 
 type loss struct {
@@ -120,55 +113,6 @@ func (s *java) noteClaims(step registry.Step) {
 	}
 }
 
-// noteDeaths notes what ran in instances of ElasticJob 3.x that a step takes away. The state is the one before it. What
-// such an instance left is in the tree for as long as nobody comes, so only who saw it die knows when that was.
-func (s *java) noteDeaths(v room.View, step registry.Step) {
-	if s.of != jobtree.ElasticJob3 {
-		return
-	}
-	gone := make(map[string]bool)
-	for _, change := range step.Changes {
-		name, ok := jobtree.Parse(change.Path())
-		switch {
-		case !ok:
-		case name.Kind == jobtree.KindInstance && change.Old.Exists() && change.Old.Created != change.New.Created:
-			gone[name.Key] = true
-		case name.Kind == jobtree.KindItemRunning && change.New.Created != s.died[name.Item].mark:
-			delete(s.died, name.Item)
-		}
-	}
-	if len(gone) == 0 {
-		return
-	}
-	for item := range v.State.Items() {
-		if mark := v.State.Item(item).Running; mark.Exists() && gone[mark.Value] {
-			s.remember(item, death{mark: mark.Created, session: mark.Session})
-		}
-	}
-}
-
-// remember notes of which session a mark is, or may be.
-func (s *java) remember(item int, d death) {
-	if s.died == nil {
-		s.died = make(map[int]death)
-	}
-	s.died[item] = d
-}
-
-// lives tells whether what a mark is of perhaps runs on although the instance that it names is younger: its process has connected
-// again, and does not take the mark away if its server is disabled. Who saw that session goes by it, and who did not takes the mark for
-// that of the one that is there now, until that goes: also when the server is enabled again.
-func (s *java) lives(v room.View, item int, mark jobtree.Mark) bool {
-	instance := v.State.Instance(mark.Value)
-	if instance.Created == 0 {
-		return false
-	}
-	if d := s.died[item]; d.mark == mark.Created {
-		return d.session == instance.Session
-	}
-	return !v.State.Enabled(instance.ID)
-}
-
 // lastFire returns the fire for which an execution of a Java instance may stand that was lost: the last one before it was seen
 // to begin, whose clock may be ahead, or before now if that was not seen.
 func (s *java) lastFire(v room.View, item int) time.Time {
@@ -184,100 +128,6 @@ func (s *java) noteLoss(item int, l loss) {
 		s.lost = make(map[int]loss)
 	}
 	s.lost[item] = l
-}
-
-// noteRemains notes the marks that instances of Java's left which are gone. They stay in the tree, so whoever comes
-// later sees them as well.
-func (s *java) noteRemains(v room.View) {
-	if s.of != jobtree.ElasticJob3 || !v.Usable {
-		return
-	}
-	for _, item := range s.left.Take(v.State.Items()) {
-		it := v.State.Item(item)
-		if _, noted := s.lost[item]; noted || it.Record.Err != nil {
-			continue
-		}
-		if !it.Remains.Exists() {
-			s.noteWish(v, it)
-			s.noteClaimant(v, it)
-			continue
-		}
-		if r := it.Record.Value; r.State == jobtree.ItemRunning && r.Current.Instance == it.Remains.Value && r.Token(it.Record.Revision) == it.Remains.Created {
-			continue // one of ours: the record tells
-		}
-		if s.lives(v, item, it.Remains) {
-			s.remember(item, death{mark: it.Remains.Created, session: v.State.Instance(it.Remains.Value).Session})
-			continue
-		}
-		run := failover.Foreign{Instance: it.Remains.Value, Token: it.Remains.Created}
-		if s.died[item].mark == it.Remains.Created {
-			run.Fire = s.lastFire(v, item)
-		}
-		other := v.State.Instance(run.Instance).Created
-		s.noteLoss(item, loss{record: it.Record.Revision, other: other, seen: time.Now(), Foreign: run})
-		s.ports.Wake(confirmLoss)
-	}
-}
-
-// noteWish notes that another Java instance asks for a claimant. It claims as soon as it is idle, and so does every
-// other one at the end of its next round; the last of them may be gone by then.
-func (s *java) noteWish(v room.View, it jobtree.Item) {
-	if it.FailoverItem == 0 || !unclaimed(v, it) {
-		return
-	}
-	run := failover.Foreign{Token: it.FailoverItem, Wish: it.FailoverItem}
-	seen := s.lastRun(it.Number)
-	run.Instance = cmp.Or(seen, v.State.Owner(it.Number), unknownInstance)
-	if seen != "" {
-		run.Fire = s.lastFire(v, it.Number)
-	}
-	s.noteLoss(it.Number, loss{record: it.Record.Revision, seen: time.Now(), Foreign: run})
-	s.ports.Wake(confirmLoss)
-}
-
-// unclaimed tells whether nobody runs an item, has claimed it, or has it waiting by its record.
-func unclaimed(v room.View, it jobtree.Item) bool {
-	state := it.Record.Value.State
-	return v.Config.Failover && !it.Failover.Exists() && !it.Running.Exists() && state != jobtree.ItemRunning && state != jobtree.ItemWaiting
-}
-
-// noteClaimant notes that a Java instance is gone that had claimed an item and had not begun. Java instances that see
-// it die ask for a claimant.
-func (s *java) noteClaimant(v room.View, it jobtree.Item) {
-	claimant := it.Claimed.Value
-	if it.FailoverItem != 0 || !jobtree.JavaInstance(claimant) || claims(v, it) || !unclaimed(v, it) {
-		return
-	}
-	run := failover.Foreign{Instance: claimant, Token: it.Claimed.Created, Claim: it.Claimed.Revision}
-	if s.lastRun(it.Number) != "" {
-		run.Fire = s.lastFire(v, it.Number)
-	}
-	other := v.State.Instance(claimant).Created
-	s.noteLoss(it.Number, loss{record: it.Record.Revision, other: other, seen: time.Now(), Foreign: run})
-	s.ports.Wake(confirmLoss)
-}
-
-// claims tells whether the instance is there that has claimed an item, and not another one of its id. A process that connects again
-// under its session keeps the ephemeral node of its claim.
-func claims(v room.View, it jobtree.Item) bool {
-	return v.State.Instance(it.Claimed.Value).Created != 0 && v.State.Instance(it.Claimed.Value).Created < it.Claimed.Revision
-}
-
-// unknownInstance stands for an instance of which nobody here has seen anything.
-const unknownInstance = "null@-@0"
-
-// clearRemains proposes to take away a mark that a gone instance left of an item that nobody is to run again.
-func (s *java) clearRemains(v room.View, batch *room.Batch, item int, l loss) {
-	conditions, writes := v.State.TakeRemains(item)
-	if conditions == nil {
-		s.forgetLoss(item)
-		return
-	}
-	txn := registry.Txn{If: append(conditions, v.State.SameInstance(l.Instance)), Then: writes}
-	batch.Add("clear a mark of Java's", txn, func(registry.Outcome) {
-		s.forgetLoss(item)
-		s.ports.Log().InfoContext(s.ports.Life(), "removed the mark of a Java instance that is gone", room.KeyItem, item, "lost_instance", l.Instance)
-	})
 }
 
 // MaybeLost implements [peers.Executors].
@@ -383,23 +233,4 @@ func (s *java) proposeLoss(v room.View, batch *room.Batch, item int, l loss) {
 		s.forgetLoss(item)
 		s.ports.Log().WarnContext(s.ports.Life(), "execution lost: its Java instance is gone", room.KeyItem, item, "lost_instance", l.Instance)
 	})
-}
-
-// yield proposes to leave to Java those executions of ours that Java instances run again.
-func (s *java) yield(v room.View) room.Batch {
-	var batch room.Batch
-	for _, item := range s.taken.Take(v.State.Items()) {
-		if !failover.TakenOver(v.State, item) {
-			continue
-		}
-		txn, err := failover.Yield(v.State, item, v.Clock.Now())
-		if err != nil {
-			s.ports.Log().ErrorContext(s.ports.Life(), "cannot leave an execution to Java", room.KeyItem, item, room.KeyError, err)
-			continue
-		}
-		batch.Add("leave to Java", txn, func(registry.Outcome) {
-			s.ports.Log().InfoContext(s.ports.Life(), "a Java instance runs a lost execution again", room.KeyItem, item)
-		})
-	}
-	return batch
 }
