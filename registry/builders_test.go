@@ -101,7 +101,7 @@ var builders = map[string]builder{
 	"scheduler/internal/javapeers/java.go keepServer": {"keep the server", []string{harmless}, "needs this instance as it was created; as long as it takes part, " +
 		"its server has a node, and one that is there is left alone"},
 	"scheduler/internal/javapeers/java.go endResharding":         {"end a resharding of a former leader", []string{endsItself}, "deletes what it compares"},
-	"scheduler/internal/javapeers/losses.go clearRemains":        {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
+	"scheduler/internal/javapeers/remains.go clearRemains":       {"clear a mark of Java's", []string{endsItself}, "deletes the mark that it compares"},
 	"scheduler/internal/membership/join.go RemoveFormer":         {"remove what a former session left", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/membership/join.go removeFormerInstance": {"remove what a former session left, leave", []string{endsItself}, "deletes the instance that it compares"},
 	"scheduler/internal/room/view.go Resign":                     {"resign", []string{endsItself}, "deletes the leader whose creation it compares"},

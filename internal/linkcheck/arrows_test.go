@@ -91,7 +91,7 @@ var rooms = []struct{ name, imports string }{
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree internal/option job registry"},
 	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option job registry sharding"},
-	{"operate", "cronexpr internal/byhand internal/javarules internal/jobtree internal/option internal/texts job registry sharding"},
+	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/texts job registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
 	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jobtree internal/option job operate registry"},
 	{"federation", "federation/home internal/jobtree internal/option internal/texts job registry scheduler"},
