@@ -56,7 +56,7 @@ func (h *handler) WithGroup(name string) slog.Handler {
 
 // Handle implements [slog.Handler].
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	if slices.Contains(h.messages, r.Message) && !h.log.First(h.line(r)) {
+	if slices.Contains(h.messages, r.Message) && !h.log.first(h.line(r)) {
 		return nil
 	}
 	return h.inner.Handle(ctx, r)

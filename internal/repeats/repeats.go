@@ -73,7 +73,7 @@ func New(log *slog.Logger, every time.Duration) *Log {
 
 // Tell logs a line, or counts it if one of the same cause was logged within the interval.
 func (l *Log) Tell(line Line) {
-	if l.log.Enabled(l.ctx, line.Level) && l.First(line) {
+	if l.log.Enabled(l.ctx, line.Level) && l.first(line) {
 		l.log.Log(l.ctx, line.Level, line.Message, line.attrs()...)
 	}
 }
@@ -95,8 +95,8 @@ func (l *Log) Close() {
 	}
 }
 
-// First counts a line, and tells whether the caller is to log it now.
-func (l *Log) First(line Line) bool {
+// first counts a line, and tells whether the caller is to log it now.
+func (l *Log) first(line Line) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {

@@ -62,9 +62,9 @@ func mayOwn(v room.View) bool {
 	return false
 }
 
-// Resign proposes to give up the leadership alone, for an instance that is to leave and has to stay for a while;
+// resign proposes to give up the leadership alone, for an instance that is to leave and has to stay for a while;
 // nothing if it does not lead.
-func (m *Membership) Resign(v room.View) room.Batch {
+func (m *Membership) resign(v room.View) room.Batch {
 	if !v.Leads() {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (m *Membership) AnnounceLeave(v room.View) room.Batch {
 	mine := v.State.Instance(v.Instance)
 	switch {
 	case !v.Registered(), !v.State.Config.Exists(), v.State.Elsewhere(), v.State.Layout() == jobtree.ElasticJob3: // whose instances read something else in the node
-		return m.Resign(v)
+		return m.resign(v)
 	case mine.Shutdown && !v.Leads():
 		return nil
 	}
@@ -121,7 +121,7 @@ func (m *Membership) AnnounceLeave(v room.View) room.Batch {
 // leaveForClock proposes to leave because of the clock, while there is another instance.
 func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
 	if p.Stays {
-		return m.Resign(v)
+		return m.resign(v)
 	}
 	if !p.Ready {
 		return nil

@@ -92,10 +92,10 @@ func (f *Fires) left(v room.View, others peers.Executors, item int, due policy.D
 	return due, !unsettled
 }
 
-// NoteAtEnd is Note with the end of an execution. What is not to be noted yet then, is noted when the item moves.
+// NoteAtEnd returns what notes the missed fires of an item with the end of an execution. What is not to be noted yet then, is noted when the item moves.
 func (f *Fires) NoteAtEnd(v room.View, others peers.Executors, item int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
 	due, _ = f.left(v, others, item, due)
-	return f.Note(v, item, due, stored, ran)
+	return f.noting(v, item, due, stored, ran)
 }
 
 // Exhausted tells that an instance that leaves has tried often enough.
@@ -130,7 +130,7 @@ func (f *Fires) note(v room.View, n int, due policy.Due, noted func()) room.Batc
 	if node.Record.Value.State == jobtree.ItemRunning {
 		ran = node.Record.Value.Before.LastFire
 	}
-	conditions, writes := f.Note(v, n, due, node.Misfire, ran)
+	conditions, writes := f.noting(v, n, due, node.Misfire, ran)
 	if writes == nil {
 		noted()
 		return nil
@@ -143,10 +143,10 @@ func (f *Fires) note(v room.View, n int, due policy.Due, noted func()) room.Batc
 	return room.Batch{{Step: "note missed fires", Txn: txn, Done: func(registry.Outcome) { noted() }}}
 }
 
-// Note returns what notes that the fires that are due of an item were missed, beside those that are
+// noting returns what notes that the fires that are due of an item were missed, beside those that are
 // noted already, and the condition for it; nothing if the registry knows all of them. ran is the last fire
 // that the item ran for.
-func (f *Fires) Note(v room.View, n int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+func (f *Fires) noting(v room.View, n int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
 	if !f.records || n >= v.State.Total() || v.Usable && n >= v.Config.ShardingTotalCount {
 		return nil, nil // see DropUnrecorded and DropSurplus; a resharding to fewer items deletes what is noted of the others
 	}

@@ -19,10 +19,10 @@ var (
 	errNotCalled = errors.New("was not called: the scheduler stopped")
 )
 
-// Bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
+// bounded calls code of a listener and waits for it, at most for limit and a last moment after it or
 // after ctx has ended, and in no case when last has. It returns what [protect.Call] would. A listener that
 // does not return is left behind on its goroutine: nothing can end it, and nothing waits for it.
-func Bounded(ctx, last context.Context, limit time.Duration, listener func(context.Context) error) error {
+func bounded(ctx, last context.Context, limit time.Duration, listener func(context.Context) error) error {
 	if last.Err() != nil {
 		return errNotCalled
 	}

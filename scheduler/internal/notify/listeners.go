@@ -50,7 +50,7 @@ func (c *Listeners) Try(ctx context.Context, l Listener, limit time.Duration, co
 
 func (c *Listeners) try(ctx, last context.Context, l Listener, limit time.Duration, code func(context.Context) error) error {
 	ended := c.Curfew.Calling(l.String())
-	err := Bounded(ctx, last, limit, code)
+	err := bounded(ctx, last, limit, code)
 	ended()
 	switch {
 	case errors.Is(err, errNotCalled):

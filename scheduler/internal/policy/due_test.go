@@ -50,13 +50,13 @@ func TestMisfiresOf(t *testing.T) {
 	t.Parallel()
 	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 	none := jitter.Jitter{Job: "orders"}
-	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, Of(cfg))
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, policyOf(cfg))
 	cfg.Misfire = job.MisfireOnce
-	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, Of(cfg))
+	require.Equal(t, Policy{On: true, Most: job.DefaultMisfireMax, Jitter: none}, policyOf(cfg))
 	cfg.Misfire, cfg.MisfireMax, cfg.MisfireWindow = job.MisfireAll, 7, 90*time.Second
-	require.Equal(t, Policy{On: true, All: true, Most: 7, Window: 90 * time.Second, Jitter: none}, Of(cfg))
+	require.Equal(t, Policy{On: true, All: true, Most: 7, Window: 90 * time.Second, Jitter: none}, policyOf(cfg))
 	cfg.Misfire = job.MisfireSkip
-	require.Equal(t, Policy{Most: 7, Window: 90 * time.Second, Jitter: none}, Of(cfg))
+	require.Equal(t, Policy{Most: 7, Window: 90 * time.Second, Jitter: none}, policyOf(cfg))
 }
 
 func TestTickOfADue(t *testing.T) {

@@ -7,10 +7,10 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
-// HandoverSpan is how old a fire may be that others may still have to report as missed. It is
+// handoverSpan is how old a fire may be that others may still have to report as missed. It is
 // longer than it takes to give the items of a dead instance to others, also if the registry is away meanwhile. Who receives an
 // item waits for a moment, once, if there is such a fire.
-const HandoverSpan = time.Hour
+const handoverSpan = time.Hour
 
 // Ticked lists the fires that the clock ticked up to a time and that are later than the last one that an
 // item ran for.
@@ -47,7 +47,7 @@ func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time
 // Accounted tells, for the recent fires that nobody ran an item for, whether it is known what happened to each of
 // them.
 func (r Rules) Accounted(w *Witness, item int, d Due, ran, now time.Time) bool {
-	from := later(now.Add(-HandoverSpan), ran, w.Floor(item))
+	from := later(now.Add(-handoverSpan), ran, w.Floor(item))
 	return !slices.ContainsFunc(r.told(r.Fires(from, now), now), func(fire time.Time) bool {
 		return !w.Has(fire) && !d.Holds(fire)
 	})
@@ -69,7 +69,7 @@ func (r Rules) Noted(missed jobtree.Misfire, ran time.Time, times string) []time
 	}
 	fires := missed.Fires
 	if r.known() && missed.Times == "" { // the fires of another cron are none
-		fires = slices.DeleteFunc(slices.Clone(fires), func(fire time.Time) bool { return !r.IsFire(fire) })
+		fires = slices.DeleteFunc(slices.Clone(fires), func(fire time.Time) bool { return !r.isFire(fire) })
 	}
 	if r.known() && !missed.Since.IsZero() && r.All {
 		fires = append(r.Fires(missed.Since.Add(-1), missed.Fires[0].Add(-1)), fires...)

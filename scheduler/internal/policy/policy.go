@@ -25,8 +25,8 @@ type Policy struct {
 	Ageless bool          // a fire is never too late to be on time
 }
 
-// Of returns the policy of a configuration. Whether a fire is never too late, the schedule tells.
-func Of(cfg job.Config) Policy {
+// policyOf returns the policy of a configuration. Whether a fire is never too late, the schedule tells.
+func policyOf(cfg job.Config) Policy {
 	return Policy{
 		On:     cfg.Misfire != job.MisfireSkip,
 		All:    cfg.Misfire == job.MisfireAll,

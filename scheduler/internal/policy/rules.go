@@ -19,7 +19,7 @@ type Rules struct {
 
 // RulesOf returns the rules of a configuration, which has this schedule.
 func RulesOf(schedule cronexpr.Schedule, cfg job.Config) Rules {
-	r := Rules{Schedule: schedule, Policy: Of(cfg)}
+	r := Rules{Schedule: schedule, Policy: policyOf(cfg)}
 	r.Delay, r.Ageless = cronexpr.DelayOf(schedule)
 	return r
 }
@@ -33,8 +33,8 @@ func (r Rules) Fires(from, until time.Time) []time.Time {
 	return newest(r.Schedule, from, until, r.Keeps())
 }
 
-// IsFire tells whether the job fires at a time.
-func (r Rules) IsFire(at time.Time) bool {
+// isFire tells whether the job fires at a time.
+func (r Rules) isFire(at time.Time) bool {
 	return !cronexpr.Last(r.Schedule, at.Add(-1), at).IsZero()
 }
 
@@ -68,7 +68,7 @@ func (r Rules) Recall(d Due, w *Witness, item int, record jobtree.Record, now ti
 	if r.Delay != 0 || e == nil || e.Outcome != jobtree.NotStarted || e.ByHand() || !r.On || !e.Fire.After(record.LastFire) {
 		return d
 	}
-	if !r.IsFire(e.Fire) { // another cron had it
+	if !r.isFire(e.Fire) { // another cron had it
 		return d
 	}
 	again := slices.DeleteFunc(append(r.Ticked(w, item, record.LastFire, e.Fire), e.Fire), d.Holds)

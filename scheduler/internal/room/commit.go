@@ -40,7 +40,7 @@ func Commit(c Committing, present *Attachment, batch Batch) {
 			n = len(batch)
 			fallthrough
 		default:
-			for i, outcome := range c.CommitAll(present.Ctx, batch[:n].Txns()) {
+			for i, outcome := range c.CommitAll(present.Ctx, batch[:n].txns()) {
 				follow(c, batch[i], outcome)
 			}
 		}

@@ -37,8 +37,8 @@ func (b *Batch) Add(step string, txn registry.Txn, done func(registry.Outcome)) 
 	*b = append(*b, Proposal{Step: step, Txn: txn, Done: done})
 }
 
-// Txns are the transactions.
-func (b Batch) Txns() []registry.Txn {
+// txns are the transactions.
+func (b Batch) txns() []registry.Txn {
 	txns := make([]registry.Txn, len(b))
 	for i, p := range b {
 		txns[i] = p.Txn

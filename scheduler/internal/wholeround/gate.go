@@ -39,7 +39,7 @@ func (r *Rounds) Holds() bool {
 
 // Gate returns the gate at which an execution waits for the started hook, of which there is one; nil if it need not.
 func (r *Rounds) Gate(held Held) *Gate {
-	g := &Gate{held: held, key: KeyOf(held.Record), Open: make(chan struct{})}
+	g := &Gate{held: held, key: keyOf(held.Record), Open: make(chan struct{})}
 	if g.key.IsZero() { // what a Java instance ran, for a fire that nobody knows
 		return nil
 	}

@@ -19,7 +19,7 @@ type Newest struct {
 
 // Note notes an execution that is about to begin.
 func (n *Newest) Note(record jobtree.Record) {
-	if key := KeyOf(record); key.Fire.IsZero() {
+	if key := keyOf(record); key.Fire.IsZero() {
 		n.trigger = max(n.trigger, key.Trigger)
 	} else if key.Fire.After(n.fire) {
 		n.fire = key.Fire

@@ -109,7 +109,7 @@ func (r *Rounds) see(record jobtree.Record, horizon time.Time) {
 	if record.State != jobtree.ItemRunning || record.FireAhead(horizon) {
 		return
 	}
-	if key := KeyOf(record); key.Fire.IsZero() {
+	if key := keyOf(record); key.Fire.IsZero() {
 		r.trigger = max(r.trigger, key.Trigger)
 	} else if key.Fire.After(r.fire) {
 		r.fire = key.Fire
@@ -250,8 +250,8 @@ func (r *Rounds) Stop() {
 	}
 }
 
-// KeyOf returns which round of the whole job the current execution of a record is part of.
-func KeyOf(record jobtree.Record) jobtree.RoundKey {
+// keyOf returns which round of the whole job the current execution of a record is part of.
+func keyOf(record jobtree.Record) jobtree.RoundKey {
 	if e := record.Current; e.ByHand() {
 		return jobtree.RoundKey{Trigger: cmp.Or(e.Trigger, record.Trigger)}
 	}

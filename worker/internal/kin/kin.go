@@ -66,9 +66,6 @@ func (k *Kin) Bury() {
 // else.
 var Patience = 10 * time.Second
 
-// ErrLeft is the error of processes that do not end.
-var ErrLeft = errors.New("processes were killed and do not end")
-
 // End kills the orphans that have a variable in their environment, "name=value", with all that they leave in turn, and
 // returns when none is left; [Kin.Bury] forgets them. It does not find what has left out the variable, or what [Kin.Hidden]
 // returns.
@@ -93,7 +90,7 @@ func (k *Kin) End(variable string) error {
 			return nil
 		}
 		if time.Now().After(deadline) {
-			return fmt.Errorf("%w: %d of them", ErrLeft, left)
+			return fmt.Errorf("processes were killed and do not end: %d of them", left)
 		}
 	}
 }
