@@ -40,9 +40,9 @@ type blind struct {
 	denied bool              // a transaction was refused that nobody may do any more
 }
 
-// follows subscribes the runner to a view until the view ends. known is what the runner already has of what the view shows,
+// subscribe subscribes the runner to a view until the view ends. known is what the runner already has of what the view shows,
 // and turn comes before the first step.
-func (r *runner) follows(view *registry.View, known registry.Snapshot, turn func()) {
+func (r *runner) subscribe(view *registry.View, known registry.Snapshot, turn func()) {
 	view.AfterEnd(func(reason error) {
 		if !errors.Is(reason, registry.ErrClosed) && r.life.Err() == nil {
 			r.box.Post(func() { r.lostSight(view, reason) })
@@ -129,7 +129,7 @@ func (r *runner) regainSight(view *registry.View) {
 	r.blind = nil
 	r.rounds.ResetTries()
 	r.awaited = 0
-	r.follows(view, known, func() {
+	r.subscribe(view, known, func() {
 		if expired { // until now the state showed what was before
 			r.membership.LeftBlind()
 		}

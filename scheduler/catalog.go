@@ -43,7 +43,7 @@ func (s *Scheduler) startCatalog(life context.Context, declared int) error {
 		c.lostSight(err)
 		return nil
 	}
-	c.follows(view) //nolint:contextcheck // jobs live as long as Run
+	c.subscribe(view) //nolint:contextcheck // jobs live as long as Run
 	return nil
 }
 
@@ -59,9 +59,9 @@ func (s *Scheduler) configures(k jobtree.Kind) bool {
 	return k == jobtree.KindConfig || k == jobtree.KindRoot && s.dialect.Layout() == jobtree.ElasticJob3
 }
 
-// follows makes the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
+// subscribe makes the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
 // it has.
-func (c *catalog) follows(view *registry.View) {
+func (c *catalog) subscribe(view *registry.View) {
 	view.AfterEnd(func(reason error) {
 		if !errors.Is(reason, registry.ErrClosed) && c.life.Err() == nil {
 			c.box.Post(func() { c.lostSight(reason) })
@@ -104,7 +104,7 @@ func (c *catalog) regainSight(view *registry.View, began time.Time) {
 	}
 	c.s.log.InfoContext(c.life, "the list of jobs can be followed again", "blind", time.Since(began).Round(time.Millisecond).String())
 	c.s.observer.observe(ViewEvent{Time: c.s.now()})
-	c.follows(view)
+	c.subscribe(view)
 }
 
 // looked returns a channel that is closed when the catalog has looked at all that the view showed by now, or ends.

@@ -61,7 +61,7 @@ func newCrowd(tb testing.TB, jobs, items int, change func(*job.Config)) *crowd {
 	require.NoError(tb, err)
 	c.Scheduler, err = New(timeless{reg}, WithClock(func() time.Time { return time.Unix(c.now.Load(), 0) }))
 	require.NoError(tb, err)
-	c.stopTimeout = 0
+	c.stopWithin = 0
 	c.nobody.place = new(admission.Place)
 	for c.admission.Take(c.nobody, admission.OnTimeFirst) { // until nothing is left
 	}

@@ -75,7 +75,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	})
 	r.opened.Happen() // after that: who waits for it has the runner leave
 	s.mu.Unlock()
-	r.follows(view, registry.Snapshot{}, func() {}) //nolint:contextcheck // what the view shows is for as long as Run
+	r.subscribe(view, registry.Snapshot{}, func() {}) //nolint:contextcheck // what the view shows is for as long as Run
 	return nil
 }
 

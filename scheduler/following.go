@@ -297,7 +297,7 @@ func (r *runner) taken(view *registry.View, known registry.Snapshot, turn func()
 		}
 		return
 	}
-	r.follows(view, known, func() {
+	r.subscribe(view, known, func() {
 		over()
 		turn()
 		r.await(r.needed)

@@ -37,8 +37,8 @@ func (j *Job) waitRevision(ctx context.Context, revision registry.Revision) {
 	}
 }
 
-// follows tells whether a view is one of the whole job.
-func (j *Job) follows(view *registry.View) bool {
+// seesWhole tells whether a view is one of the whole job.
+func (j *Job) seesWhole(view *registry.View) bool {
 	j.s.mu.Lock()
 	defer j.s.mu.Unlock()
 	return view == j.r.view && j.r.outside == nil
@@ -50,7 +50,7 @@ func (j *Job) viewOfAll(ctx context.Context) (view *registry.View, done func(), 
 	if err != nil {
 		return nil, nil, err
 	}
-	if j.follows(view) {
+	if j.seesWhole(view) {
 		return view, func() {}, nil
 	}
 	j.s.mu.Lock()
@@ -74,7 +74,7 @@ func (j *Job) viewOfAll(ctx context.Context) (view *registry.View, done func(), 
 // state returns the job's tree, as this process sees it once that is as new as seen, or as it is read where the
 // scheduler does not run yet, cannot follow the job, or follows its own items alone.
 func (j *Job) state(ctx context.Context, seen registry.Revision) (*jobtree.State, error) {
-	if view, err := j.view(); err == nil && j.follows(view) && view.WaitRevision(ctx, seen) == nil {
+	if view, err := j.view(); err == nil && j.seesWhole(view) && view.WaitRevision(ctx, seen) == nil {
 		return j.s.dialect.StateOf(j.r.name, view.Snapshot()), nil
 	}
 	return j.stored(ctx)

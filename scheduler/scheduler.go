@@ -75,6 +75,7 @@ type Scheduler struct {
 	stop         context.Context // ends when Run is to stop
 	cancelled    context.Context // ends when a stop cancels all items
 	cancelAll    context.CancelFunc
+	stopWithin   time.Duration // as long as running items have at a stop
 
 	curfew    *stopping.Curfew
 	listeners *notify.Listeners
@@ -97,9 +98,18 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		return nil, err
 	}
 	s := &Scheduler{
-		registry: reg, options: o, dialect: dialect, traits: dialect.Traits(),
-		timetable: fires.NewTimetable(o.now), admission: admission.New(), ready: make(chan struct{}), runners: make(map[string]*runner), adding: make(map[string]chan struct{}),
-		left: make(map[string]*leftJob), telling: make(map[*runner]struct{}),
+		registry:   reg,
+		options:    o,
+		dialect:    dialect,
+		traits:     dialect.Traits(),
+		timetable:  fires.NewTimetable(o.now),
+		admission:  admission.New(),
+		ready:      make(chan struct{}),
+		runners:    make(map[string]*runner),
+		adding:     make(map[string]chan struct{}),
+		left:       make(map[string]*leftJob),
+		telling:    make(map[*runner]struct{}),
+		stopWithin: o.stopTimeout,
 	}
 	log := o.logger.With(logInstance, o.instance)
 	s.process = room.Process{Instance: o.instance, Clock: &s.clock}

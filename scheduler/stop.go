@@ -39,14 +39,14 @@ func (s *Scheduler) SetStopTimeout(d time.Duration) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stopTimeout = d
+	s.stopWithin = d
 	return nil
 }
 
 func (s *Scheduler) timeToStop() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.stopTimeout
+	return s.stopWithin
 }
 
 // Vanish ends Run without a word to the registry: running items are cancelled with the cause
