@@ -167,7 +167,7 @@ func (r *runner) decideBlind() {
 		r.leaveBlind()
 	}
 	if r.departure.leaving {
-		r.departure.handedOver(r.departure.left || r.blind.left)
+		r.departure.left = r.departure.left || r.blind.left
 		r.closeDrained()
 	}
 }
@@ -247,7 +247,7 @@ func (r *runner) leaveBlind() {
 			err = r.blind.reason
 		}
 		r.blind.left = true
-		r.departure.unsettle(r.attached.Session)
+		r.departure.unsettled = r.attached.Session
 		if !r.departure.leaving || r.departure.alone(r.s.stop.Err() != nil) { // a stop gives the session up when nothing needs it any more
 			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)
 			r.attached.Session.Abandon(err)

@@ -88,7 +88,7 @@ func (r *runner) keepTime(paused bool) {
 		}
 		return
 	}
-	if r.departure.shutDown && r.departure.isDrained() {
+	if r.departure.shutDown && r.departure.drained.Has() {
 		return
 	}
 	next := fires.TimesOf(*now.Config)

@@ -6,16 +6,16 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/handover"
 )
 
-// departure is how a runner leaves its job: why, how far it has come, and what may stay behind. Its events may be
-// waited for by anybody; the rest is the runner's alone.
+// departure is how a runner leaves its job: why, how far it has come, and what may stay behind. Anybody may ask for
+// its events, and wait for them; the rest is the runner's alone.
 type departure struct {
 	leaving   bool              // it hands over, and starts nothing
-	left      bool              // it has handed over
+	left      bool              // it has handed over: the tree has nothing of this runner's any more but the marks of what runs
 	shutDown  bool              // an operator has shut the job down here
 	farewell  *farewell         // nil before there is anything to it
-	unsettled *registry.Session // that may hold what this runner cannot take back; nil = none
+	unsettled *registry.Session // under which something may stay in the tree that this runner cannot take back; nil = none
 	drained   actor.Event       // left, and nothing runs
-	gone      actor.Event       // the scheduler has the job no more, though it goes on
+	gone      actor.Event       // the scheduler, which goes on, has the job no more; noted by who takes it off the list
 }
 
 // farewell is what there is to remember of a departure that is under way. It is apart from it because there may be
@@ -51,9 +51,6 @@ func (d *departure) turn() *handover.Turn {
 	return &d.farewell.turn
 }
 
-// begin begins it, because the whole scheduler stops.
-func (d *departure) begin() { d.leaving = true }
-
 // shut begins it, because an operator shuts the job down here.
 func (d *departure) shut() { d.leaving, d.shutDown = true, true }
 
@@ -70,26 +67,8 @@ func (d *departure) retire(left func()) (first bool) {
 // alone tells whether the scheduler goes on without the job. stops tells that it stops by now.
 func (d *departure) alone(stops bool) bool { return (d.whenLeft() != nil || d.shutDown) && !stops }
 
-// handedOver notes whether the tree has nothing of this runner's any more but the marks of what runs.
-func (d *departure) handedOver(all bool) { d.left = all }
-
-// unsettle notes a session under which something may stay in the tree.
-func (d *departure) unsettle(session *registry.Session) { d.unsettled = session }
-
 // leftUnsettled tells whether something may stay in the tree under a session, or one that is the same to the
 // registry.
 func (d *departure) leftUnsettled(session *registry.Session) bool {
 	return d.unsettled != nil && d.unsettled.ID() == session.ID()
 }
-
-// drain notes that the job is left and nothing of it runs.
-func (d *departure) drain() { d.drained.Happen() }
-
-// isDrained tells whether the job is left and nothing of it runs. It may be asked by anybody.
-func (d *departure) isDrained() bool { return d.drained.Has() }
-
-// isGone tells whether the scheduler has the job no more. It may be asked by anybody.
-func (d *departure) isGone() bool { return d.gone.Has() }
-
-// over notes that the scheduler has the job no more. It is called once, by who takes it off the list.
-func (d *departure) over() { d.gone.Happen() }

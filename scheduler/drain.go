@@ -91,7 +91,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 		}
 	}
 	for _, r := range runners {
-		if !r.departure.isDrained() {
+		if !r.departure.drained.Has() {
 			a.Ask(r.name, func(answer func(items []int, waits bool)) {
 				r.box.PostElse(func() { answer(r.inCode(), s.handovers.WaitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) }, func() { answer(nil, false) })
 			})
@@ -119,7 +119,7 @@ func (s *Scheduler) leaveAll() []*runner {
 	runners := s.list()
 	slices.SortFunc(runners, func(a, b *runner) int { return strings.Compare(a.name, b.name) })
 	for _, r := range runners {
-		r.box.Post(r.departure.begin)
+		r.box.Post(func() { r.departure.leaving = true })
 	}
 	return runners
 }

@@ -127,7 +127,7 @@ func (s *Scheduler) forget(r *runner) {
 func (r *runner) waitJoined(ctx context.Context) error {
 	select {
 	case <-r.joinedOrGone.Done():
-		if r.departure.isGone() {
+		if r.departure.gone.Has() {
 			return errLeft
 		}
 		return nil
@@ -147,7 +147,7 @@ func (s *Scheduler) isAbsent(r *runner) bool {
 
 // over notes that the scheduler has the job no more.
 func (r *runner) over() {
-	r.departure.over()
+	r.departure.gone.Happen()
 	r.joinedOrGone.Happen()
 }
 

@@ -61,8 +61,8 @@ func (r *runner) closeDrained() {
 	// another registry does not: nothing is asked of its instance here, which is taken out when this registry is back, and
 	// its home must not wait for that.
 	settled := !r.departure.alone(r.s.stop.Err() != nil) || r.state.Elsewhere()
-	if (r.departure.left || r.attached == nil && settled) && !r.busy() && !r.departure.isDrained() {
-		r.departure.drain()
+	if (r.departure.left || r.attached == nil && settled) && !r.busy() && !r.departure.drained.Has() {
+		r.departure.drained.Happen()
 		r.atRest()
 		if left := r.departure.whenLeft(); left != nil {
 			r.s.work.Go(left)
@@ -77,7 +77,7 @@ func (r *runner) commitLeave(batch room.Batch, stays bool) {
 	switch {
 	case stays:
 	case batch == nil:
-		r.departure.handedOver(!r.leadership.Electing()) // an election under way may still bring something to take back
+		r.departure.left = !r.leadership.Electing() // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
 	case r.leads() && len(r.lost.Decide(r.look(), r.rounds.RunningHere)) == 0: // as in lead; else the next one looks
 		r.leadership.Bequeath(r.look(), &batch[0])

@@ -66,7 +66,7 @@ func (r *runner) refused(what string, err error) {
 	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
 		if errors.Is(err, registry.ErrUnknownOutcome) {
-			r.departure.unsettle(r.attached.Session)
+			r.departure.unsettled = r.attached.Session
 		}
 	default:
 		r.scope.stale = true

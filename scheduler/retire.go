@@ -7,7 +7,7 @@ func (r *runner) retire(left func()) {
 		if !r.departure.retire(left) {
 			return
 		}
-		if r.departure.isDrained() { // it was shut down before
+		if r.departure.drained.Has() { // it was shut down before
 			r.s.work.Go(left)
 		}
 		r.log.InfoContext(r.life, "leaving the job")

@@ -43,7 +43,7 @@ func (r *runner) endRefused(e *executions.Execution, why error) {
 	r.lost.LookAgain(e.Item)
 	r.mending.LookAgain(e.Item) // its mark may be back, if its session was taken up again
 	if !errors.Is(why, registry.ErrConflict) {
-		r.departure.unsettle(e.Under.Session) // whose mark stays
+		r.departure.unsettled = e.Under.Session // whose mark stays
 	}
 }
 

@@ -206,8 +206,8 @@ func (r *runner) decide() {
 		return
 	}
 	if !r.started {
-		if r.departure.leaving && !r.departure.isDrained() {
-			r.departure.drain()
+		if r.departure.leaving && !r.departure.drained.Has() {
+			r.departure.drained.Happen()
 		}
 		return
 	}

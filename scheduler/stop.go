@@ -121,7 +121,7 @@ func (r *runner) remains(session *registry.Session) bool {
 		return false
 	case r.departure.leftUnsettled(session):
 		return true
-	case r.departure.left && r.departure.isDrained():
+	case r.departure.left && r.departure.drained.Has():
 		return false // whatever its view has not shown yet
 	case r.needed > r.applied:
 		return true

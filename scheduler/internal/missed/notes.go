@@ -92,7 +92,8 @@ func (f *Fires) left(v room.View, others peers.Executors, item int, due policy.D
 	return due, !unsettled
 }
 
-// NoteAtEnd returns what notes the missed fires of an item with the end of an execution. What is not to be noted yet then, is noted when the item moves.
+// NoteAtEnd returns what notes the missed fires of an item with the end of an execution. What is not to be noted yet then, is noted
+// when the item moves.
 func (f *Fires) NoteAtEnd(v room.View, others peers.Executors, item int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
 	due, _ = f.left(v, others, item, due)
 	return f.noting(v, item, due, stored, ran)
