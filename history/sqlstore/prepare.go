@@ -17,15 +17,23 @@ const prepareTries = 16
 // this by themselves, once. Call Prepare to find out early whether it works, or to do it with other rights than
 // those of the process that runs later.
 func (s *Store) Prepare(ctx context.Context) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.prepared {
+	if s.prepared.Load() {
+		return nil
+	}
+	// Not a mutex, which nobody can stop waiting for: whoever has the turn waits for the database, as long as its own context lets it.
+	select {
+	case s.turn <- struct{}{}:
+		defer func() { <-s.turn }()
+	case <-ctx.Done():
+		return fmt.Errorf("prepare the tables: another call is about to: %w", ctx.Err())
+	}
+	if s.prepared.Load() {
 		return nil
 	}
 	var err error
 	for range prepareTries {
 		if err = s.session(ctx, func(conn *sql.Conn) error { return s.prepare(ctx, conn) }); err == nil {
-			s.prepared = true
+			s.prepared.Store(true)
 			return nil
 		}
 		if ctx.Err() != nil || s.db.PingContext(ctx) != nil {

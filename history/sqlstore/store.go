@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
@@ -24,8 +24,8 @@ type Store struct {
 	location *time.Location
 	log      *slog.Logger
 
-	mu       sync.Mutex
-	prepared bool
+	prepared atomic.Bool
+	turn     chan struct{} // of size 1: whoever prepares the tables has put something into it
 }
 
 var (
@@ -64,7 +64,7 @@ func WithLogger(logger *slog.Logger) Option {
 // made by the first call that finds the database, or by [Store.Prepare]. The error lists every option
 // that is not allowed.
 func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
-	s := &Store{db: db, location: time.UTC, log: slog.New(slog.DiscardHandler)}
+	s := &Store{db: db, location: time.UTC, log: slog.New(slog.DiscardHandler), turn: make(chan struct{}, 1)}
 	var faults []error
 	if db == nil {
 		faults = append(faults, fmt.Errorf("%w: database is nil", ErrInvalidOption))

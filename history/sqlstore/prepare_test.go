@@ -1,0 +1,38 @@
+package sqlstore_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/history/sqlstore"
+)
+
+// Whoever waits while another call prepares the tables, and is held up, waits no longer than its context lets it.
+func TestPrepareInTurn(t *testing.T) {
+	t.Parallel()
+	p := place{dialect: sqlstore.SQLite}
+	db := p.open(t)
+	held, err := db.BeginTx(t.Context(), nil) // which keeps others from making tables
+	require.NoError(t, err)
+	s := p.over(t, db)
+	first := make(chan error, 1)
+	go func() { first <- s.Prepare(context.WithoutCancel(t.Context())) }()
+	require.Eventually(t, func() bool { return db.Stats().InUse > 1 }, time.Minute, time.Millisecond)
+	time.Sleep(50 * time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	require.ErrorIs(t, s.Write(ctx, []history.Event{started(0, begin)}), context.DeadlineExceeded)
+	_, err = s.Executions(ctx, history.ExecutionQuery{})
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, err = s.DeleteBefore(ctx, begin)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Less(t, time.Since(began), 5*time.Second)
+	require.NoError(t, held.Rollback())
+	require.NoError(t, <-first)
+	write(t, s, started(0, begin))
+}
