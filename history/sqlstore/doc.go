@@ -47,7 +47,10 @@
 //   - A row never goes back: in whatever order the start and the end of an execution, or copies of them, are
 //     written, an execution that has ended does not become a running one again.
 //   - If the database refuses one event, say because of an old table's character set, the other events are
-//     stored all the same. The store writes that event with question marks for its unusual characters.
+//     stored all the same. The store writes that event with question marks for its unusual characters, or else, for a
+//     table that is narrower than Elastic-Job's, with the beginning of its cause or message. An event that the table can
+//     hold in no way, as of a constraint, is rejected: the bus counts and logs it, and goes on. Which errors are about an
+//     event, the store knows of the drivers named above; it takes others for trouble of the database, which may pass.
 //   - While the database is away, every call returns an error and changes nothing. The bus asks again.
 //
 // Methods are safe for concurrent use.

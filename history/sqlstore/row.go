@@ -46,6 +46,17 @@ func plain(text string, limit int) string {
 	}, text), limit)
 }
 
+// shortText is how much of a long text a table holds that is narrower than Elastic-Job's.
+const shortText = 255
+
+// short is [plain] for a table whose columns of causes and messages are narrow.
+func short(text string, limit int) string {
+	if limit == history.MaxText {
+		limit = shortText
+	}
+	return plain(text, limit)
+}
+
 func orNull(text string) any {
 	if text == "" {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -26,6 +27,9 @@ type Store struct {
 
 	prepared atomic.Bool
 	turn     chan struct{} // of size 1: whoever prepares the tables has put something into it
+
+	mu      sync.Mutex
+	refused map[string]bool // events that were refused for good, by id, while others of their batch could not be stored yet
 }
 
 var (

@@ -35,6 +35,8 @@ var suite = []struct {
 	{"OrderProperty", testOrderProperty},
 	{"Texts", testTexts},
 	{"RefusedEvent", testRefusedEvent},
+	{"RejectedEvents", testRejectedEvents},
+	{"NarrowTable", testNarrowTable},
 	{"PrepareTogether", testPrepareTogether},
 	{"JavaTables", testJavaTables},
 	{"ConsoleQueries", testConsoleQueries},

@@ -2,44 +2,97 @@ package sqlstore
 
 import (
 	"context"
+	"crypto/rand"
 	"database/sql"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/internal/texts"
+	"github.com/elasticron/elasticron/job"
 )
 
 // Write stores events in one transaction. After an error, they may or may not be stored, and writing all of them again
-// does no harm.
+// does no harm. A [*history.RejectedError] counts the events that the tables cannot hold: the others are stored.
 func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	if err := s.Prepare(ctx); err != nil {
 		return err
 	}
-	err := s.writeAll(ctx, events, texts.Clean)
-	if err == nil || ctx.Err() != nil || s.db.PingContext(ctx) != nil {
+	left := s.unrefused(events)
+	err := s.writeAll(ctx, left, texts.Clean)
+	r := &refusals{takes: make(map[string]bool), count: len(events) - len(left)}
+	if err != nil && ctx.Err() == nil && s.db.PingContext(ctx) == nil {
+		if err = s.writeRefused(ctx, left, err, r); err == nil {
+			err = r.settleDoubts()
+		}
+	}
+	if err != nil {
 		return err
 	}
-	waited := false
-	return s.writeRefused(ctx, events, err, &waited)
+	if r.count == 0 {
+		return nil
+	}
+	s.forget(events)
+	if r.last == nil {
+		r.last = errRefusedBefore
+	}
+	return &history.RejectedError{Count: r.count, Err: r.last}
 }
 
 // again is how long the first refused event waits until it is tried once more as it is: what others had locked may be free
 // by then.
 const again = 200 * time.Millisecond
 
+// errRefusedBefore is why events are rejected that a Write has refused which did not get to its end.
+var errRefusedBefore = errors.New("the tables cannot hold them")
+
+// refusals is what a Write learns of the events that are refused.
+type refusals struct {
+	waited bool            // until others let go of what they may have locked
+	takes  map[string]bool // by table: whether it takes rows at all
+	count  int             // of events that the tables cannot hold
+	last   error           // why
+	doubts []doubt         // refused events of tables that may be out of order
+}
+
+// doubt is an event that its table refuses, which has not taken any other.
+type doubt struct {
+	table string
+	err   error
+}
+
+// mostDoubts bounds how many events a table is asked to take that takes none.
+const mostDoubts = 16
+
+// settleDoubts counts the events in doubt whose tables have taken others since. Of the other ones, it returns why they were refused.
+func (r *refusals) settleDoubts() error {
+	for _, d := range r.doubts {
+		if !r.takes[d.table] {
+			return d.err
+		}
+		r.count, r.last = r.count+1, d.err
+	}
+	return nil
+}
+
 // writeRefused stores events that a database which answers has refused together: by halves, so that a batch with one event
-// that is refused takes some twenty transactions, and not one for each event. An event that is refused alone is stored in
-// plain characters, if it has others; if even that is refused, the trouble is not the event.
-func (s *Store) writeRefused(ctx context.Context, events []history.Event, refused error, waited *bool) error {
+// that is refused takes some twenty transactions, and not one for each event.
+func (s *Store) writeRefused(ctx context.Context, events []history.Event, refused error, r *refusals) error {
 	if len(events) <= 1 {
-		return s.writePlain(ctx, events, refused, waited)
+		return s.writeOne(ctx, events, refused, r)
 	}
 	middle := len(events) / 2
 	for _, half := range [][]history.Event{events[:middle], events[middle:]} {
 		err := s.writeAll(ctx, half, texts.Clean)
-		if err != nil && ctx.Err() == nil {
-			err = s.writeRefused(ctx, half, err, waited)
+		switch {
+		case err == nil:
+			for _, e := range half {
+				r.takes[tableOf(e)] = true
+			}
+		case ctx.Err() == nil:
+			err = s.writeRefused(ctx, half, err, r)
 		}
 		if err != nil {
 			return err
@@ -48,13 +101,24 @@ func (s *Store) writeRefused(ctx context.Context, events []history.Event, refuse
 	return nil
 }
 
-// writePlain stores the one event that is refused.
-func (s *Store) writePlain(ctx context.Context, one []history.Event, refused error, waited *bool) error {
-	if len(one) == 0 || s.isPlain(one[0]) {
+// forms are how an event is stored that is refused as it is, one after the other.
+var forms = []struct {
+	text func(text string, limit int) string
+	told string
+}{
+	{plain, "an event was stored in plain characters, since the database refused it as it was"},
+	{short, "an event was stored with a short text, since the database refused it as it was"},
+}
+
+// writeOne stores the one event that is refused: in plain characters, or with a short text, if that makes a difference. If even
+// that is refused, the trouble is the event if the database says so and its table takes other rows; then the event is counted
+// and left out, or nothing behind it would ever be stored. Anything else is returned, as it may pass.
+func (s *Store) writeOne(ctx context.Context, one []history.Event, refused error, r *refusals) error {
+	if len(one) == 0 || tableOf(one[0]) == "" {
 		return refused
 	}
-	if !*waited {
-		*waited = true
+	if !r.waited {
+		r.waited = true
 		select {
 		case <-time.After(again):
 		case <-ctx.Done():
@@ -64,22 +128,121 @@ func (s *Store) writePlain(ctx context.Context, one []history.Event, refused err
 			return nil
 		}
 	}
-	if err := s.writeAll(ctx, one, plain); err != nil {
-		return err
+	last, before := refused, s.rowOf(one[0], texts.Clean)
+	for _, form := range forms {
+		now := s.rowOf(one[0], form.text)
+		if slices.Equal(now, before) {
+			continue
+		}
+		before = now
+		if last = s.writeAll(ctx, one, form.text); last == nil {
+			s.log.WarnContext(ctx, form.told, "error", refused)
+			return nil
+		}
 	}
-	s.log.WarnContext(ctx, "an event was stored in plain characters, since the database refused it as it was", "error", refused)
+	switch {
+	case ctx.Err() != nil || !s.dialect.isOfRow(last):
+		return last
+	case s.takesRows(ctx, one[0], r):
+		r.count, r.last = r.count+1, last
+		s.remember(one[0])
+	case len(r.doubts) < mostDoubts:
+		r.doubts = append(r.doubts, doubt{tableOf(one[0]), last})
+	default:
+		return last
+	}
 	return nil
 }
 
-// isPlain tells whether an event has plain characters alone.
-func (s *Store) isPlain(e history.Event) bool {
+// takesRows tells whether the table of an event takes a row that nothing can be said against. The row is not kept.
+func (s *Store) takesRows(ctx context.Context, like history.Event, r *refusals) bool {
+	t := tableOf(like)
+	if takes, known := r.takes[t]; known {
+		return takes
+	}
+	probe, at := rand.Text(), time.Now()
+	items := []history.Execution{{ID: probe, Job: "probe", Source: job.Scheduled, Start: at}}
+	var steps []history.Status
+	if t == statuses.name {
+		items, steps = nil, []history.Status{{ID: probe, Job: "probe", State: history.Staging, Time: at}}
+	}
+	err := s.transact(ctx, items, steps, texts.Clean, func(tx *sql.Tx) error {
+		// For tables without transactions, which MySQL may have. It need not be allowed.
+		_, _ = tx.ExecContext(ctx, s.dialect.bind("DELETE FROM "+t+" WHERE id = ?"), probe)
+		return tx.Rollback()
+	})
+	r.takes[t] = err == nil
+	return err == nil
+}
+
+// mostRefused bounds what is remembered of batches that are never finished.
+const mostRefused = 4096
+
+// remember notes that an event was refused for good. If the rest of its batch cannot be stored in time, the batch comes again,
+// and must not begin anew with finding out what is refused: on a slow link it might never get further.
+func (s *Store) remember(e history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.refused) >= mostRefused {
+		s.refused = nil
+	}
+	if s.refused == nil {
+		s.refused = make(map[string]bool)
+	}
+	s.refused[keyOf(e)] = true
+}
+
+// unrefused returns the events that were not refused for good.
+func (s *Store) unrefused(events []history.Event) []history.Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.refused) == 0 {
+		return events
+	}
+	return slices.DeleteFunc(slices.Clone(events), func(e history.Event) bool { return s.refused[keyOf(e)] })
+}
+
+// forget is for a batch of which everything is known.
+func (s *Store) forget(events []history.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range events {
+		delete(s.refused, keyOf(e))
+	}
+}
+
+// keyOf is different for every event.
+func keyOf(e history.Event) string {
 	switch e := e.(type) {
 	case history.Execution:
-		return slices.Equal(s.executionRow(e, texts.Clean), s.executionRow(e, plain))
+		return fmt.Sprint("execution ", e.Running(), " ", e.ID)
 	case history.Status:
-		return slices.Equal(s.statusRow(e, texts.Clean), s.statusRow(e, plain))
+		return "status " + e.ID
 	default:
-		return true
+		return ""
+	}
+}
+
+// tableOf returns the name of the table of an event; empty if it is of another kind.
+func tableOf(e history.Event) string {
+	switch e.(type) {
+	case history.Execution:
+		return executions.name
+	case history.Status:
+		return statuses.name
+	default:
+		return ""
+	}
+}
+
+func (s *Store) rowOf(e history.Event, text func(string, int) string) row {
+	switch e := e.(type) {
+	case history.Execution:
+		return s.executionRow(e, text)
+	case history.Status:
+		return s.statusRow(e, text)
+	default:
+		return nil
 	}
 }
 
@@ -89,6 +252,13 @@ const maxRows = 256
 
 func (s *Store) writeAll(ctx context.Context, events []history.Event, text func(string, int) string) error {
 	items, steps := latestOf(events)
+	return s.transact(ctx, items, steps, text, (*sql.Tx).Commit)
+}
+
+// transact writes events in one transaction, and ends it.
+func (s *Store) transact(ctx context.Context, items []history.Execution, steps []history.Status, text func(string, int) string,
+	end func(*sql.Tx) error,
+) error {
 	itemRows, stepRows := make([]row, len(items)), make([]row, len(steps))
 	for i, e := range items {
 		itemRows[i] = s.executionRow(e, text)
@@ -101,14 +271,14 @@ func (s *Store) writeAll(ctx context.Context, events []history.Event, text func(
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback() //nolint:errcheck // does nothing after a commit
+		defer tx.Rollback() //nolint:errcheck // does nothing after an end
 		if err := s.upsert(ctx, tx, executions, itemRows); err != nil {
 			return err
 		}
 		if err := s.upsert(ctx, tx, statuses, stepRows); err != nil {
 			return err
 		}
-		return tx.Commit()
+		return end(tx)
 	})
 }
 

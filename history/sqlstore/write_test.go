@@ -212,11 +212,117 @@ func testRefusedEvent(t *testing.T, p place) {
 	require.Error(t, s.Write(t.Context(), []history.Event{want[0]}), "what takes nothing at all is out of order")
 }
 
+// An event that a table holds in no form is rejected, and the others of its batch are stored, also those behind it.
+func testRejectedEvents(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (sharding_item < 2000)"))
+	s := p.over(t, db)
+	want := []history.Execution{started(0, begin), started(1, begin), started(2, begin)}
+	r := round(begin)
+	err := s.Write(t.Context(), []history.Event{
+		want[0], started(2001, begin), r.Staged(), want[1], started(2002, begin), started(2003, begin), r.Running(begin), want[2],
+	})
+	var rejected *history.RejectedError
+	require.ErrorAs(t, err, &rejected)
+	require.Equal(t, 3, rejected.Count)
+	require.Error(t, rejected.Err)
+	require.Equal(t, want, inSeconds(t, p, want, all(t, s)), "and nothing else")
+	steps, err := s.Statuses(t.Context(), history.StatusQuery{})
+	require.NoError(t, err)
+	require.Equal(t, 2, steps.Total)
+
+	rejected = nil
+	require.ErrorAs(t, s.Write(t.Context(), []history.Event{started(2004, begin)}), &rejected, "also of one that comes alone")
+	require.Equal(t, 1, rejected.Count)
+	require.Len(t, all(t, s), 3)
+
+	exec(t, db, "DELETE FROM JOB_EXECUTION_LOG")
+	exec(t, db, "DROP TABLE JOB_STATUS_TRACE_LOG")
+	err = s.Write(t.Context(), []history.Event{want[0], r.End(), started(2005, begin)})
+	require.Error(t, err)
+	require.NotErrorAs(t, err, new(*history.RejectedError), "what a table that is out of order refuses, it may take later")
+}
+
+// A table that takes nothing, whatever it is, is out of order: its events are not given up.
+func TestATableThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	p := place{dialect: sqlstore.SQLite}
+	db := p.open(t)
+	exec(t, db, strings.Replace(javaExecutions(p.dialect, ""), "ip VARCHAR(50)", "by_whom VARCHAR(10) NOT NULL, ip VARCHAR(50)", 1))
+	exec(t, db, javaStatuses)
+	s := p.over(t, db)
+	err := s.Write(t.Context(), []history.Event{started(0, begin), round(begin).Staged(), started(1, begin)})
+	require.ErrorContains(t, err, "by_whom")
+	require.NotErrorAs(t, err, new(*history.RejectedError))
+	events := make([]history.Event, 100)
+	for i := range events {
+		events[i] = started(i, begin)
+	}
+	require.ErrorContains(t, s.Write(t.Context(), events), "by_whom")
+}
+
+// A table whose causes are narrower than Elastic-Job's gets the beginning of a long one.
+func testNarrowTable(t *testing.T, p place) {
+	db := p.open(t)
+	statement := strings.Replace(javaExecutions(p.dialect, ""), "VARCHAR(4000)", "VARCHAR(2000)", 1)
+	if p.dialect == sqlstore.SQLite { // which does not care for lengths
+		statement = javaExecutions(p.dialect, ", CHECK (length(failure_cause) <= 2000)")
+	}
+	exec(t, db, statement)
+	s := p.over(t, db)
+	want := []history.Execution{
+		started(0, begin).Ended(begin, errors.New(strings.Repeat("x", 2001)), nil),
+		started(1, begin).Ended(begin, errors.New(strings.Repeat("y", 2000)), nil),
+	}
+	write(t, s, want[0], want[1])
+	want[0].FailureCause = strings.Repeat("x", 255)
+	require.Equal(t, want, inSeconds(t, p, want, all(t, s)))
+}
+
+// However little time a Write has, a batch comes to its end: what it has found out before counts.
+func TestRejectedEventsOfASlowDatabase(t *testing.T) {
+	t.Parallel()
+	p := place{dialect: sqlstore.SQLite}
+	plainDB := p.open(t)
+	exec(t, plainDB, javaExecutions(p.dialect, ", CHECK (sharding_item % 3 > 0)"))
+	var file string
+	require.NoError(t, plainDB.QueryRow("SELECT file FROM pragma_database_list WHERE name = 'main'").Scan(&file))
+	counted := &begins{of: plainDB.Driver(), file: "file:" + filepath.ToSlash(file) + "?_txlock=immediate"}
+	db := sql.OpenDB(counted)
+	defer db.Close()
+	s := p.over(t, db)
+	require.NoError(t, s.Prepare(t.Context()))
+	events := make([]history.Event, 120)
+	for i := range events {
+		events[i] = started(i, begin)
+	}
+	var err error
+	var rejected *history.RejectedError
+	for writes := 0; writes < 40 && !errors.As(err, &rejected); writes++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		counted.count.Store(0)
+		counted.most, counted.atMost = 40, cancel
+		err = s.Write(ctx, events)
+		cancel()
+	}
+	counted.most = 0
+	require.ErrorAs(t, err, &rejected)
+	require.Equal(t, 40, rejected.Count)
+	page, err := s.Executions(t.Context(), history.ExecutionQuery{})
+	require.NoError(t, err)
+	require.Equal(t, 80, page.Total)
+	require.ErrorAs(t, s.Write(t.Context(), events[:3]), &rejected, "what is known of one batch is not taken to the next")
+	require.ErrorContains(t, rejected.Err, "constraint")
+}
+
 // begins counts the transactions of a database.
 type begins struct {
 	of    driver.Driver
 	file  string
 	count atomic.Int64
+
+	most   int64  // how many may begin before atMost is called; 0 is any number
+	atMost func() // not to be changed while there are transactions
 }
 
 func (b *begins) Driver() driver.Driver { return b.of }
@@ -231,11 +337,13 @@ type conn interface {
 
 type countedConn struct {
 	conn
-	count *atomic.Int64
+	of *begins
 }
 
 func (c countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	c.count.Add(1)
+	if n := c.of.count.Add(1); c.of.most > 0 && n > c.of.most {
+		c.of.atMost()
+	}
 	return c.conn.BeginTx(ctx, opts)
 }
 
@@ -244,7 +352,7 @@ func (b *begins) Connect(context.Context) (driver.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return countedConn{opened.(conn), &b.count}, nil
+	return countedConn{opened.(conn), b}, nil
 }
 
 // Of a full batch with one event that the database refuses, the others are stored in few transactions: on a slow link, one for
