@@ -3,6 +3,7 @@ package sqlstore
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -18,18 +19,61 @@ func (s *Store) DeleteBefore(ctx context.Context, before time.Time) (int64, erro
 	}
 	var all int64
 	for _, t := range []table{executions, statuses} {
-		for {
-			n, err := s.deleteChunk(ctx, t, before)
-			all += n
-			if err != nil {
-				return all, fmt.Errorf("delete from %s: %w", t.name, err)
-			}
-			if n < deleteChunk {
-				break
-			}
+		n, err := s.deleteOld(ctx, t, before)
+		all += n
+		if err != nil {
+			return all, fmt.Errorf("delete from %s: %w", t.name, err)
 		}
 	}
 	return all, nil
+}
+
+// How often it is tried to delete rows that stay where they are, and the pause before. Others may hold them, or be about to delete them.
+const (
+	deleteTries = 20
+	deletePause = 50 * time.Millisecond
+)
+
+// deleteOld deletes a table's rows from before a time until none is left. A chunk that is not full does not tell that: another
+// process that deletes the same rows has left nothing of it, and PostgreSQL does not look for others.
+func (s *Store) deleteOld(ctx context.Context, t table, before time.Time) (all int64, err error) {
+	var stays string
+	for tries := 0; tries < deleteTries; {
+		n, err := s.deleteChunk(ctx, t, before)
+		if all += n; err != nil && !isConflict(err) {
+			return all, err
+		}
+		if n == deleteChunk {
+			continue
+		}
+		left, err := s.anyOld(ctx, t, before)
+		if err != nil || left == "" {
+			return all, err
+		}
+		if n > 0 || left != stays {
+			stays, tries = left, 0
+			continue
+		}
+		tries++
+		select {
+		case <-time.After(deletePause):
+		case <-ctx.Done():
+			return all, ctx.Err()
+		}
+	}
+	return all, nil // until the next time
+}
+
+// anyOld returns the id of a row from before a time; empty if there is none.
+func (s *Store) anyOld(ctx context.Context, t table, before time.Time) (id string, err error) {
+	err = s.session(ctx, func(conn *sql.Conn) error {
+		query := s.dialect.bind("SELECT id FROM " + t.name + " WHERE " + t.time + " < ? LIMIT 1")
+		return conn.QueryRowContext(ctx, query, s.time(before)).Scan(&id)
+	})
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", nil
+	}
+	return id, err
 }
 
 func (s *Store) deleteChunk(ctx context.Context, t table, before time.Time) (n int64, err error) {

@@ -3,9 +3,12 @@ package sqlstore_test
 import (
 	"context"
 	"strconv"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/history"
@@ -34,6 +37,34 @@ func testDeleteBefore(t *testing.T, p place) {
 	n, err = s.DeleteBefore(t.Context(), begin.Add(-9*time.Second))
 	require.NoError(t, err)
 	require.Zero(t, n)
+}
+
+// However many processes delete at once, each returns when nothing old is left.
+func testDeleteAtOnce(t *testing.T, p place) {
+	s, db := p.store(t)
+	const old = 20_000
+	for from := 0; from < old; from += 2000 {
+		var events []history.Event
+		for n := from; n < from+2000; n++ {
+			events = append(events, started(n, begin.Add(-time.Duration(n+1)*time.Second)))
+		}
+		write(t, s, events...)
+	}
+	var wg sync.WaitGroup
+	var deleted atomic.Int64
+	for range 4 {
+		other := p.over(t, db)
+		wg.Go(func() {
+			n, err := other.DeleteBefore(t.Context(), begin)
+			assert.NoError(t, err)
+			deleted.Add(n)
+			page, err := other.Executions(t.Context(), history.ExecutionQuery{Until: begin.Add(-time.Millisecond)})
+			assert.NoError(t, err)
+			assert.Zero(t, page.Total)
+		})
+	}
+	wg.Wait()
+	require.Equal(t, int64(old), deleted.Load())
 }
 
 func testRetain(t *testing.T, p place) {

@@ -45,6 +45,7 @@ var suite = []struct {
 	{"Paging", testPaging},
 	{"InvalidQueries", testInvalidQueries},
 	{"DeleteBefore", testDeleteBefore},
+	{"DeleteAtOnce", testDeleteAtOnce},
 	{"Retain", testRetain},
 }
 
