@@ -39,6 +39,12 @@ func NewBus(opts ...Option) (*Bus, error) {
 // Post gives an event to every sink. It never blocks. A sink whose buffer is full does not get it, and
 // neither does any after [Bus.Close]; both are counted.
 func (b *Bus) Post(e Event) {
+	switch pointer := e.(type) {
+	case *Execution:
+		e = *pointer
+	case *Status:
+		e = *pointer
+	}
 	for _, d := range b.deliveries {
 		d.queue.put(e)
 	}

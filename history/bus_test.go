@@ -243,6 +243,41 @@ func TestRejectedEvents(t *testing.T) {
 	})
 }
 
+// What a sink counts wrongly does not upset the bus.
+func TestImpossibleCountsOfRejectedEvents(t *testing.T) {
+	t.Parallel()
+	for count, want := range map[int]history.Stats{
+		-1: {Sink: "a", Posted: 3, Delivered: 3, Failures: 1},
+		7:  {Sink: "a", Posted: 3, Rejected: 3, Failures: 1},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			want.Err = &history.RejectedError{Count: count, Err: errors.New("no")}
+			sink := notes{answer: func(context.Context, []history.Event) error { return want.Err }}
+			bus := newBus(t, history.WithSink("a", &sink))
+			bus.Start()
+			post(bus, 0, 3)
+			require.NoError(t, bus.Close(t.Context()))
+			require.Equal(t, []history.Stats{want}, bus.Stats())
+		})
+	}
+}
+
+// Pointers to events are events to the compiler, too.
+func TestPointersToEvents(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sink notes
+		bus := newBus(t, history.WithSink("a", &sink))
+		bus.Start()
+		execution, status := history.Execution{ID: "1"}, history.Status{ID: "2"}
+		bus.Post(&execution)
+		bus.Post(&status)
+		execution.ID = "later"
+		require.NoError(t, bus.Close(t.Context()))
+		require.Equal(t, [][]history.Event{{history.Execution{ID: "1"}, status}}, sink.batches)
+	})
+}
+
 // A sink may use the same retry library as the bus; its orders are not for the bus.
 func TestErrorsOfASinkDoNotSteerTheBus(t *testing.T) {
 	t.Parallel()

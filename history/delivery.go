@@ -140,8 +140,9 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 	var rejected *RejectedError
 	switch {
 	case errors.As(err, &rejected):
-		d.log.ErrorContext(life, "events are lost: the sink refuses them", logEvents, rejected.Count, logError, rejected.Err)
-		d.settle(len(batch), min(rejected.Count, len(batch)))
+		lost := min(max(rejected.Count, 0), len(batch)) // sinks are others' code
+		d.log.ErrorContext(life, "events are lost: the sink refuses them", logEvents, lost, logError, rejected.Err)
+		d.settle(len(batch), lost)
 	case err != nil:
 		return false
 	default:

@@ -6,7 +6,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// Event is an [Execution] or a [Status].
+// Event is an [Execution] or a [Status]: the value. A sink is not asked to know pointers; [Bus.Post] takes one for the value
+// that it points to.
 type Event interface{ event() }
 
 // Execution is one run of one item. There is an event when it starts and one when it ends; the second
