@@ -46,13 +46,14 @@ type ShardingContext struct {
 }
 
 // JSON returns the context as script and HTTP jobs get it: the same text that Java passes to them. It has the
-// Java fields only, and leaves out an empty item parameter.
+// Java fields only, and leaves out an empty item parameter. A task id above 4 KiB, as of a thousand items that begin together,
+// is shortened to 255 characters, as in the history: arguments and headers have bounds, and it would be in those of each item.
 func (sc ShardingContext) JSON() string {
 	text := make([]byte, 0, 256)
 	text = append(text, `{"jobName":`...)
 	text = texts.AppendGson(text, sc.JobName)
 	text = append(text, `,"taskId":`...)
-	text = texts.AppendGson(text, sc.TaskID)
+	text = texts.AppendGson(text, texts.PassedTaskID(sc.TaskID))
 	text = append(text, `,"shardingTotalCount":`...)
 	text = strconv.AppendInt(text, int64(sc.TotalCount), 10)
 	text = append(text, `,"jobParameter":`...)

@@ -11,6 +11,19 @@ const MaxTaskID = 255
 
 const taskSeparator = "@-@"
 
+// MaxPassedTaskID is how many bytes of a task id scripts and HTTP endpoints get. Linux allows 128 KiB for an argument or a
+// variable, and many servers allow 8 KiB for all headers.
+const MaxPassedTaskID = 4 << 10
+
+// PassedTaskID returns a task id as scripts and HTTP endpoints get it: as it is or, if it is longer than [MaxPassedTaskID], as
+// [ShortTaskID] has it.
+func PassedTaskID(id string) string {
+	if len(id) <= MaxPassedTaskID {
+		return id
+	}
+	return ShortTaskID(id)
+}
+
 // ShortTaskID returns a task id as the column of 255 characters holds it: the same, or, if it is
 // longer, with its list of items cut, "orders@-@0,1,2,...@-@READY@-@10.0.0.1@-@7". One that is too long
 // without its items is cut and ends in a hash, so that what differs stays different. The same id is

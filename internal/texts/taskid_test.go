@@ -34,6 +34,12 @@ func TestLongTaskIDs(t *testing.T) {
 	a := texts.ShortTaskID(taskID("orders", wide+"a@-@7", 3))
 	b := texts.ShortTaskID(taskID("orders", wide+"b@-@7", 3))
 	require.NotEqual(t, a, b)
+
+	bound := taskID("orders", "10.0.0.1@-@7", 1000)
+	require.Equal(t, bound, texts.PassedTaskID(bound))
+	require.Equal(t, long, texts.PassedTaskID(taskID("orders", "10.0.0.1@-@7", 10_000)))
+	require.Len(t, texts.PassedTaskID(strings.Repeat("x", texts.MaxPassedTaskID)), texts.MaxPassedTaskID)
+	require.Len(t, texts.PassedTaskID(strings.Repeat("x", texts.MaxPassedTaskID+1)), texts.MaxTaskID)
 	rapid.Check(t, func(t *rapid.T) {
 		id := taskID(rapid.String().Draw(t, "job"), rapid.StringN(0, 300, -1).Draw(t, "instance"), rapid.IntRange(0, 200).Draw(t, "total"))
 		got := texts.ShortTaskID(id)

@@ -30,7 +30,8 @@
 // variable of the process and "file:/run/secrets/key" for a file; see [job.PropsReader]. Errors show the
 // reference. Of an address that is none they show the scheme, the host and the path.
 //
-// The header shardingContext holds the sharding context as JSON, as in 3.x. The headers Elasticron-Job, -Item, -Fire and
+// The header shardingContext holds the sharding context as JSON, as in 3.x; a task id above 4 KiB is shortened, as many
+// servers refuse headers of 8 KiB. The headers Elasticron-Job, -Item, -Fire and
 // -Token hold parts of it. In an execution by hand that was given a parameter, the header triggerParameter holds that as
 // a JSON string. [Job.Sign] signs a call, with package callback, so that its receiver knows who calls.
 //

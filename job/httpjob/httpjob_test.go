@@ -91,6 +91,23 @@ func TestACall(t *testing.T) {
 	}
 }
 
+// Many servers allow 8 KiB for all headers, and a process may have all items of a job, whose task id lists them.
+func TestACallOfManyItems(t *testing.T) {
+	t.Parallel()
+	got := make(chan string, 1)
+	code := serve(t, func(_ http.ResponseWriter, r *http.Request) { got <- r.Header.Get(httpjob.ContextHeader) }, nil)
+	many := item
+	id := job.TaskID{Job: "warmup", Items: make([]int, 2000), Instance: "10.0.0.1@-@5"}
+	for n := range id.Items {
+		id.Items[n] = n
+	}
+	many.TaskID = id.String()
+	require.NoError(t, code(t.Context(), many))
+	header := <-got
+	require.Less(t, len(header), 1000)
+	require.Contains(t, header, `,...@-@READY@-@10.0.0.1@-@5"`)
+}
+
 func TestTheParameterOfATrigger(t *testing.T) {
 	t.Parallel()
 	for _, parameter := range []string{"", "day=2026-03-01", "two\nlines", "\x7f \x00", `"Ä"`} {

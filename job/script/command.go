@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/execution"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/internal/caught"
 	"github.com/elasticron/elasticron/job/internal/tail"
@@ -53,10 +54,14 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 		ctx, cancel = context.WithTimeoutCause(ctx, c.TimeLimit, errTimeLimit)
 		defer cancel()
 	}
+	variables := Variables(sc)
+	if err := texts.CheckVariables(variables); err != nil {
+		return &Error{Command: c.words[0], ExitCode: -1, Err: err}
+	}
 	end := tail.New(c.TailBytes)
 	output, flush := c.output(sc, end)
 	cmd := exec.CommandContext(ctx, c.words[0], append(c.words[1:len(c.words):len(c.words)], sc.JSON())...)
-	cmd.Dir, cmd.Env = c.Dir, append(append(os.Environ(), c.Env...), Variables(sc)...)
+	cmd.Dir, cmd.Env = c.Dir, append(append(os.Environ(), c.Env...), variables...)
 	// One writer for both streams, so that one goroutine serves it.
 	cmd.Stdout, cmd.Stderr = output, output
 	group := newGroup(cmd)
@@ -153,7 +158,7 @@ func Variables(sc job.ShardingContext) []string {
 	return []string{
 		"ELASTICRON_CONTEXT=" + sc.JSON(),
 		"ELASTICRON_JOB=" + sc.JobName,
-		"ELASTICRON_TASK_ID=" + sc.TaskID,
+		"ELASTICRON_TASK_ID=" + texts.PassedTaskID(sc.TaskID),
 		"ELASTICRON_ITEM=" + strconv.Itoa(sc.Item),
 		"ELASTICRON_ITEM_PARAMETER=" + sc.ItemParameter,
 		"ELASTICRON_TOTAL_COUNT=" + strconv.Itoa(sc.TotalCount),

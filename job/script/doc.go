@@ -15,7 +15,7 @@
 // variable ELASTICRON_CONTEXT. Its parts are variables of their own:
 //
 //	ELASTICRON_JOB             name of the job
-//	ELASTICRON_TASK_ID         what runs together
+//	ELASTICRON_TASK_ID         what runs together; shortened if it is above 4 KiB, as in the JSON
 //	ELASTICRON_ITEM            sharding item, from 0
 //	ELASTICRON_ITEM_PARAMETER  the item's parameter; may be empty
 //	ELASTICRON_TOTAL_COUNT     number of items
@@ -25,6 +25,8 @@
 //	ELASTICRON_TOKEN           fencing token
 //	ELASTICRON_TRIGGER_PARAMETER  what came with a request by hand; may be empty
 //	ELASTICRON_OFFSET          the item's checkpoint; may be empty
+//
+// A text with a zero character, such as a parameter, cannot be a variable: then the run fails and says which one.
 //
 // Its standard input is empty. The other variables and, unless [Job.Dir] is set, the directory are
 // those of this process.

@@ -98,6 +98,9 @@ func (j Job) commandLine(cfg job.Config) ([]string, error) {
 	if line == "" {
 		line = cfg.Props[Property]
 	}
+	if strings.IndexByte(line, 0) >= 0 {
+		return nil, &job.FieldError{Field: "ScriptCommandLine", Value: line, Reason: "must not contain zero characters, which no argument can hold"}
+	}
 	split := Words
 	if j.JavaQuoting {
 		split = JavaWords

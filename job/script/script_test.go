@@ -109,6 +109,58 @@ func TestAScriptGetsItsContext(t *testing.T) {
 	}, "\n")+"\n", out.String())
 }
 
+// A process may have all items of a job, whose task id then lists them.
+func TestAScriptOfManyItems(t *testing.T) {
+	t.Parallel()
+	j, out := heard()
+	code, err := j.Configure(job.Config{Type: job.TypeScript, ScriptCommandLine: write(t, `printf '%s\n%s' "$ELASTICRON_TASK_ID" "$1"`)})
+	require.NoError(t, err)
+	many := item
+	for _, total := range []int{900, 30_000, job.MaxShardingTotalCount} {
+		id := job.TaskID{Job: "report", Items: make([]int, total), Instance: "10.0.0.1@-@5"}
+		for n := range id.Items {
+			id.Items[n] = n
+		}
+		many.TaskID = id.String()
+		out.Reset()
+		require.NoError(t, code(t.Context(), many), total)
+		got, context, _ := strings.Cut(out.String(), "\n")
+		require.Equal(t, many.JSON(), context)
+		require.Contains(t, context, `"taskId":"`+got+`"`)
+		if total == 900 {
+			require.Equal(t, many.TaskID, got)
+			continue
+		}
+		require.LessOrEqual(t, len(got), 255)
+		require.True(t, strings.HasPrefix(got, "report@-@0,1,2,"), got)
+		require.True(t, strings.HasSuffix(got, ",...@-@READY@-@10.0.0.1@-@5"), got)
+	}
+}
+
+// What no variable can hold is said by name.
+func TestZeroCharacters(t *testing.T) {
+	t.Parallel()
+	var j script.Job
+	code, err := j.Configure(job.Config{Type: job.TypeScript, ScriptCommandLine: "true"})
+	require.NoError(t, err)
+	for name, change := range map[string]func(*job.ShardingContext){
+		"ELASTICRON_JOB_PARAMETER":     func(sc *job.ShardingContext) { sc.JobParameter = "a\x00b" },
+		"ELASTICRON_ITEM_PARAMETER":    func(sc *job.ShardingContext) { sc.ItemParameter = "a\x00b" },
+		"ELASTICRON_TRIGGER_PARAMETER": func(sc *job.ShardingContext) { sc.TriggerParameter = "a\x00b" },
+		"ELASTICRON_OFFSET":            func(sc *job.ShardingContext) { sc.Offset = "a\x00b" },
+	} {
+		sc := item
+		change(&sc)
+		failed := new(script.Error)
+		require.ErrorAs(t, code(t.Context(), sc), &failed)
+		require.ErrorContains(t, failed, "script true: variable "+name+" has a zero character")
+		require.Equal(t, -1, failed.ExitCode)
+	}
+	_, err = j.Configure(job.Config{Type: job.TypeScript, ScriptCommandLine: "true a\x00b"})
+	require.ErrorIs(t, err, job.ErrInvalidConfig)
+	require.ErrorContains(t, err, "ScriptCommandLine")
+}
+
 func TestAScriptThatFails(t *testing.T) {
 	t.Parallel()
 	path := write(t, "echo one; echo two >&2; exit 3")

@@ -21,6 +21,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/pgroup"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/script"
 	"github.com/elasticron/elasticron/worker/internal/cgroup"
@@ -216,6 +217,10 @@ func (r *run) kill() {
 }
 
 func (r *run) do(ctx context.Context, words []string) error {
+	told := script.Variables(r.sc)
+	if err := texts.CheckVariables(told); err != nil {
+		return err
+	}
 	variables, secrets, err := r.s.environment()
 	if err != nil {
 		return fmt.Errorf("variables: %w", err)
@@ -243,7 +248,7 @@ func (r *run) do(ctx context.Context, words []string) error {
 	defer closeOutput()
 	r.cmd = exec.CommandContext(ctx, path, append(slices.Clone(words[1:]), r.sc.JSON())...) //nolint:gosec // it is on the list
 	r.cmd.Args[0] = words[0]
-	r.cmd.Dir, r.cmd.Env = dir, append(append(variables, script.Variables(r.sc)...), r.variable)
+	r.cmd.Dir, r.cmd.Env = dir, append(append(variables, told...), r.variable)
 	r.cmd.Stdout, r.cmd.Stderr = out, out
 	r.cmd.SysProcAttr = r.attributes()
 	r.cmd.Cancel, r.cmd.WaitDelay = r.terminate, r.s.Stop

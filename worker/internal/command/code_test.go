@@ -459,6 +459,10 @@ func TestTheEnvironment(t *testing.T) {
 	require.NotContains(t, err.Error(), "swordfish")
 	require.NoError(t, os.Remove(file))
 	require.ErrorIs(t, s.run(t.Context(), path), fs.ErrNotExist)
+
+	byHand := item
+	byHand.TriggerParameter = "a\x00b"
+	require.ErrorContains(t, s.runOf(t.Context(), byHand, path), "variable ELASTICRON_TRIGGER_PARAMETER has a zero character")
 }
 
 func TestTheFolder(t *testing.T) {
