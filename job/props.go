@@ -265,7 +265,10 @@ func (r *PropsReader) Below(prefix string) map[string]string {
 func (r *PropsReader) Only(prefix string, names ...string) {
 	for _, name := range slices.Sorted(maps.Keys(r.settings)) {
 		known := func(listed string) bool {
-			return name == listed || strings.HasSuffix(listed, ".") && strings.HasPrefix(name, listed)
+			if strings.HasSuffix(listed, ".") {
+				return strings.HasPrefix(name, listed) && name != listed
+			}
+			return name == listed
 		}
 		if strings.HasPrefix(name, prefix) && !slices.ContainsFunc(names, known) {
 			r.Fault(name, "must not be there: the settings are "+strings.Join(names, ", "))

@@ -174,6 +174,15 @@ func TestReadProps(t *testing.T) {
 	require.NoError(t, r.Err())
 }
 
+// A name that stands for all below it is none itself.
+func TestASettingWithoutTheRestOfItsName(t *testing.T) {
+	t.Parallel()
+	r := job.ReadProps(map[string]string{"x.h.": "1", "x.h.A": "1"})
+	require.Equal(t, map[string]string{"A": "1"}, r.Below("x.h."))
+	r.Only("x.", "x.h.")
+	require.EqualError(t, r.Err(), `Props x.h. "1" must not be there: the settings are x.h.`)
+}
+
 func TestReadPropsNamesEveryFault(t *testing.T) {
 	t.Parallel()
 	r := job.ReadProps(map[string]string{

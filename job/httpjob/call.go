@@ -68,7 +68,9 @@ type call struct {
 func (c *call) run(ctx context.Context, sc job.ShardingContext) error {
 	to := io.Discard
 	if c.output != nil {
-		to = c.output(sc)
+		if wanted := c.output(sc); wanted != nil {
+			to = wanted
+		}
 		if closer, has := to.(io.Closer); has {
 			defer closer.Close() //nolint:errcheck // what became of the run is known by then
 		}
@@ -149,10 +151,7 @@ func (c *call) request(ctx context.Context, sc job.ShardingContext) (*http.Reque
 	if err != nil {
 		return nil, err
 	}
-	req.Header = c.header.Clone()
-	if host := req.Header.Get("Host"); host != "" {
-		req.Host = host
-	}
+	webcall.SetHeaders(req, c.header)
 	// 3.x spells it so, and HTTP does not care.
 	req.Header.Set(ContextHeader, inHeader(sc.JSON()))
 	if sc.TriggerParameter != "" {

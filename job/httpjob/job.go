@@ -9,8 +9,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/net/http/httpguts"
-
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/internal/webcall"
 )
@@ -64,7 +62,7 @@ type Job struct {
 	Sign func(req *http.Request, body []byte, at time.Time)
 	// Output returns a writer for what an item's calls are answered: of each call a line with the status, an empty one,
 	// and the body as far as it is read, with the values of references replaced. It is called once for each run, one
-	// goroutine uses the writer, and its Close is called at the end of the run if it has one. A write that fails ends
+	// goroutine uses the writer, and its Close is called at the end of the run if it has one; nil is none. A write that fails ends
 	// the call as a failure, which is tried again only if the status says so. By default, answers go nowhere.
 	Output func(sc job.ShardingContext) io.Writer
 }
@@ -108,18 +106,7 @@ func (j Job) read(cfg job.Config, p *job.PropsReader) (*call, error) {
 		c.method = p.Word("http.method", http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 			http.MethodPatch, http.MethodDelete, http.MethodOptions)
 	}
-	for name, value := range p.Below("http.header.") {
-		if !httpguts.ValidHeaderFieldName(name) {
-			p.Fault("http.header."+name, "must name a header: letters, digits and signs such as - and _")
-		}
-		if !httpguts.ValidHeaderFieldValue(value) {
-			p.Fault("http.header."+name, "must be one line without control characters")
-		}
-		if strings.EqualFold(name, "Host") && value != "" && !webcall.IsHost(value) {
-			p.Fault("http.header."+name, "must be the name of a host, or a name and a port such as shop.internal:8080")
-		}
-		c.header.Set(name, value)
-	}
+	webcall.AddHeaders(c.header, p, "http.header.")
 	if kind := p.Text("http.content.type", ""); kind != "" {
 		c.header.Set("Content-Type", kind)
 	}

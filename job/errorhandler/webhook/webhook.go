@@ -8,7 +8,8 @@
 //
 //	webhook.url                          address; required
 //	webhook.header.<name>                a header, such as one with a secret: "env:WEBHOOK_KEY" stands for
-//	                                     a variable of the process; see [job.PropsReader]
+//	                                     a variable of the process; see [job.PropsReader]. Host is the
+//	                                     host that the call names, instead of the address's
 //	webhook.connectTimeoutMilliseconds   default 3000
 //	webhook.readTimeoutMilliseconds      default 5000
 //
@@ -57,9 +58,7 @@ type handler struct {
 func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
 	h := &handler{url: p.WebAddress("webhook.url"), header: http.Header{"Content-Type": {"application/json"}}}
-	for name, value := range p.Below("webhook.header.") {
-		h.header.Set(name, value)
-	}
+	webcall.AddHeaders(h.header, p, "webhook.header.")
 	h.caller = webcall.New(webcall.Limits{
 		Connect: p.Milliseconds("webhook.connectTimeoutMilliseconds", 3*time.Second),
 		Read:    p.Milliseconds("webhook.readTimeoutMilliseconds", 5*time.Second),
@@ -80,7 +79,7 @@ func (h *handler) HandleError(ctx context.Context, name string, sc job.ShardingC
 	if err != nil {
 		return err
 	}
-	req.Header = h.header.Clone()
+	webcall.SetHeaders(req, h.header)
 	answer, err := h.caller.Do(ctx, req)
 	if err != nil {
 		return fmt.Errorf("webhook: %w", err)

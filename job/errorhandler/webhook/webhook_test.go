@@ -112,6 +112,29 @@ func TestSettings(t *testing.T) {
 	require.ErrorContains(t, err, `Props webhook.uri "x" must not be there`)
 }
 
+// What no call could send is found when the job is declared, and not in an incident.
+func TestHeaders(t *testing.T) {
+	t.Setenv("WEBHOOK_LINES", "two\nlines")
+	_, err := handler(t, map[string]string{
+		"webhook.url": "http://localhost/", "webhook.header.X Y": "a", "webhook.header.X-Key": "env:WEBHOOK_LINES",
+		"webhook.header.Host": "a b", "webhook.header.": "z",
+	})
+	for _, want := range []string{
+		`Props webhook.header.X Y "a" must name a header`, `Props webhook.header.X-Key "env:WEBHOOK_LINES" must be one line`,
+		`Props webhook.header.Host "a b" must be the name of a host`, `Props webhook.header. "z" must not be there`,
+	} {
+		require.ErrorContains(t, err, want)
+	}
+
+	got := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got <- r.Host }))
+	t.Cleanup(server.Close)
+	h, err := handler(t, map[string]string{"webhook.url": server.URL, "webhook.header.Host": "other.internal:8080"})
+	require.NoError(t, err)
+	require.NoError(t, h.HandleError(t.Context(), "orders", item, errors.New("boom")))
+	require.Equal(t, "other.internal:8080", <-got)
+}
+
 func TestErrorsShowNoSecrets(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no such key: "+r.Header.Get("X-Key"), http.StatusForbidden)
