@@ -373,6 +373,16 @@ func TestOutput(t *testing.T) {
 }
 
 // What is cut off within a secret shows nothing of it, neither in an error nor in what is kept.
+func TestNoOutput(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "well") }))
+	t.Cleanup(server.Close)
+	cfg := job.Config{Props: map[string]string{"http.uri": server.URL, "http.method": "POST"}}
+	code, err := httpjob.Job{Output: func(job.ShardingContext) io.Writer { return nil }}.Configure(cfg)
+	require.NoError(t, err)
+	require.NoError(t, code(t.Context(), item))
+}
+
 func TestAnAnswerThatIsCutWithinASecret(t *testing.T) {
 	t.Setenv("HTTPJOB_KEY", "swordfish")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

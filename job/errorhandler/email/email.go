@@ -15,8 +15,8 @@
 //	                 if the server offers that
 //	email.ssl.trust  servers, separated by spaces, whose certificates are not checked; * is all
 //	email.subject    default "ElasticJob error message"
-//	email.from       address; required
-//	email.to         addresses, separated by commas; required
+//	email.from       address, or one with a name such as Jobs <jobs@example.com>; required
+//	email.to         such addresses, separated by commas; required
 //	email.cc         addresses, separated by commas
 //	email.bcc        addresses, separated by commas
 //	email.debug      taken for the sake of 3.x, has no effect
@@ -31,6 +31,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"log/slog"
+	netmail "net/mail"
 	"slices"
 	"strings"
 	"time"
@@ -122,7 +123,19 @@ func (h *handler) address(p *job.PropsReader) {
 	}
 }
 
+// addresses takes a list apart: as mail programs write one, with names such as in "Ops Team <ops@example.com>, j@example.com", or
+// of bare addresses with commas or spaces between them.
 func addresses(list string) []string {
+	if parsed, err := netmail.ParseAddressList(list); err == nil {
+		all := make([]string, len(parsed))
+		for i, address := range parsed {
+			all[i] = address.String()
+		}
+		return all
+	}
+	if strings.ContainsAny(list, `<"`) {
+		return []string{list} // the client says what is wrong
+	}
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }
 

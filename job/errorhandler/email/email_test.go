@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -50,6 +51,32 @@ func TestAFailureIsSent(t *testing.T) {
 	require.Contains(t, got.text, "Job 'orders' failed: item 1 of 2")
 	require.Contains(t, got.text, "boom")
 	require.NotContains(t, got.text, "log@example.org", "a blind copy is blind")
+}
+
+// Addresses are written as mail programs do it, or bare, with commas or spaces between them.
+func TestAddresses(t *testing.T) {
+	t.Parallel()
+	for list, want := range map[string][]string{
+		"ops@example.org":                                    {"ops@example.org"},
+		" ops@example.org dev@example.org,":                  {"ops@example.org", "dev@example.org"},
+		"Ops Team <ops@example.org>":                         {"ops@example.org"},
+		`"Ops, Berlin" <ops@example.org>, dev@example.org`:   {"ops@example.org", "dev@example.org"},
+		"Jürgen <j@example.org>,Ops Team <ops@example.org>":  {"j@example.org", "ops@example.org"},
+		"<ops@example.org>, Dev <dev@example.org>, x@a.test": {"ops@example.org", "dev@example.org", "x@a.test"},
+	} {
+		_, err := email.New(job.Config{Props: map[string]string{
+			"email.host": "h", "email.port": "25", "email.from": "a@b.c", "email.to": list,
+		}}, slog.Default())
+		require.NoError(t, err, list)
+		server, port := open(t, "", false)
+		require.NoError(t, send(t.Context(), t, port, map[string]string{"email.useSsl": "false", "email.to": list, "email.cc": list}), list)
+		require.Equal(t, slices.Concat(want, want), (<-server.letters).to, list)
+	}
+	_, err := email.New(job.Config{Props: map[string]string{
+		"email.host": "h", "email.port": "25", "email.from": "a@b.c", "email.to": "Ops Team <ops>",
+	}}, slog.Default())
+	require.ErrorContains(t, err, "email.to")
+	require.ErrorContains(t, err, "Ops Team <ops>")
 }
 
 func TestWithoutTLS(t *testing.T) {

@@ -43,6 +43,22 @@ func TestTheFormat(t *testing.T) {
 	require.Equal(t, "t=1767225600,v1=bb9e45f1eb3cff26014592539c385290b0acc72300e1f13ad7f1d50c28caabe0", req.Header.Get(callback.Header))
 }
 
+// A request that no server has read may have no body at all.
+func TestNoBody(t *testing.T) {
+	t.Parallel()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://localhost/settle", nil)
+	require.NoError(t, err)
+	signer, err := callback.NewSigner([][]byte{newKey})
+	require.NoError(t, err)
+	signer.Sign(req, nil, time.Now())
+	verifier, err := callback.NewVerifier([][]byte{newKey})
+	require.NoError(t, err)
+	require.NoError(t, verifier.Verify(req))
+	body, err := io.ReadAll(req.Body)
+	require.NoError(t, err)
+	require.Empty(t, body)
+}
+
 // cases are calls with whether they are genuine, by who judges: a receiver that knows keys.
 func cases(t *testing.T, now time.Time) map[string]struct {
 	call    *http.Request

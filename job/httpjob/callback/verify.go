@@ -95,6 +95,9 @@ func NewVerifier(keys [][]byte, opts ...Option) (*Verifier, error) {
 // Verify reads the body of a request and judges its signature. After that the body can be read once more. The errors
 // are [ErrNoSignature], [ErrSignature], [ErrTime], [ErrTooLarge], and those of reading.
 func (v *Verifier) Verify(r *http.Request) error {
+	if r.Body == nil { // as of a request that no server has read
+		r.Body = http.NoBody
+	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, v.maxBody+1))
 	if err != nil {
 		return fmt.Errorf("read the body: %w", err)
