@@ -44,6 +44,7 @@ With --console --keep you see all of it in a browser, live.`,
 			if verbose {
 				opts.Log = os.Stderr
 			}
+			outliveReaders()
 			ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer restore()
 			context.AfterFunc(ctx, restore) // a second Ctrl-C ends the program at once
@@ -78,6 +79,7 @@ func newDemoProcess() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			// A Ctrl-C on a terminal reaches every process of the demo. The parent decides what it means.
 			signal.Ignore(os.Interrupt)
+			outliveReaders()
 			ctx, restore := signal.NotifyContext(cmd.Context(), syscall.SIGTERM)
 			defer restore()
 			return demo.Work(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())

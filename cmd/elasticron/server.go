@@ -74,6 +74,7 @@ once. Under systemd, use Type=notify; a watchdog is served.`,
     --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			outliveReaders()
 			lines := newLogLines(cmd.ErrOrStderr())
 			s.out, s.log = cmd.OutOrStdout(), s.logger(lines)
 			ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
@@ -151,10 +152,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	if secure != nil {
 		scheme = "https"
 	}
-	if _, err := fmt.Fprintf(s.out, "The console is at %s://%s%s/\n", scheme, listener.Addr(), s.prefix); err != nil {
-		server.Close()
-		return errors.Join(err, listener.Close())
-	}
+	s.tell("The console is at %s://%s%s/\n", scheme, listener.Addr(), s.prefix)
 	defer underSystemd(ctx, server.Handler(), s.log)()
 	return server.Serve(ctx, listener, secure)
 }
@@ -342,6 +340,9 @@ func (s *serving) startEtcd(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("--embedded: %w", err)
 	}
 	s.closes(server.Close)
-	_, err = fmt.Fprintf(s.out, "etcd is at %s\n", strings.Join(server.Endpoints(), ","))
-	return server.Endpoints(), err
+	s.tell("etcd is at %s\n", strings.Join(server.Endpoints(), ","))
+	return server.Endpoints(), nil
 }
+
+// tell writes to whoever started the server. A reader who went away is no reason not to serve.
+func (s *serving) tell(format string, args ...any) { _, _ = fmt.Fprintf(s.out, format, args...) }

@@ -91,6 +91,7 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 		_, err := fmt.Fprintln(out, "The file is in order.")
 		return err
 	}
+	outliveReaders()
 	lines := newLogLines(errOut)
 	log := loggerOf(file.Log, lines)
 	ctx, stop := context.WithCancel(ctx)
