@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"sync"
 
 	"github.com/elasticron/elasticron/console/client"
 	"github.com/elasticron/elasticron/registry"
@@ -13,6 +14,9 @@ type follower interface {
 	now() registry.Snapshot
 	// newer returns when there is a newer state than the one that now returned last, or the context ends.
 	newer(ctx context.Context) error
+	// answers returns when the registry has answered, and now returns nothing older than that; or why it does not answer. again
+	// tells that it did not before. It may be called beside the others.
+	answers(ctx context.Context, again bool) error
 	close()
 }
 
@@ -34,11 +38,12 @@ func following(ctx context.Context, at place) (follower, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &byView{view: view}, nil
+	return &byView{at: at, view: view}, nil
 }
 
 // byView follows a registry.
 type byView struct {
+	at    registry.Reader
 	view  *registry.View
 	shown registry.Revision
 }
@@ -54,6 +59,17 @@ func (f *byView) newer(ctx context.Context) error {
 	return err
 }
 
+func (f *byView) answers(ctx context.Context, _ bool) error { return answered(ctx, f.at, f.view) }
+
+// answered asks a registry, and waits until a view of it shows what it answers: the watches of one that is back begin later.
+func answered(ctx context.Context, reg registry.Reader, view *registry.View) error {
+	_, revision, err := reg.List(ctx, nobodyWrites)
+	if err != nil {
+		return err
+	}
+	return view.WaitRevision(ctx, revision)
+}
+
 func (f *byView) close() { f.view.Close() }
 
 // byServer asks a server, which answers when something has changed. An answer may take longer to come than one call of
@@ -64,6 +80,9 @@ type byServer struct {
 	ctx    context.Context //nolint:containedctx // until close
 	cancel context.CancelFunc
 	asked  chan answer // nil: nothing is
+
+	mu    sync.Mutex
+	fresh registry.Snapshot // read when the server was back
 }
 
 type answer struct {
@@ -71,7 +90,30 @@ type answer struct {
 	err   error
 }
 
-func (f *byServer) now() registry.Snapshot { return f.shown }
+func (f *byServer) now() registry.Snapshot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fresh.Revision() > f.shown.Revision() {
+		f.shown = f.fresh
+	}
+	return f.shown
+}
+
+// answers reads everything from a server that is back, or whose registry is: what newer waits for may take longer to come.
+func (f *byServer) answers(ctx context.Context, again bool) error {
+	path := nobodyWrites
+	if again {
+		path = registry.Root
+	}
+	nodes, revision, err := f.server.List(ctx, path)
+	if err != nil || !again {
+		return err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fresh = registry.NewSnapshot(revision, nodes)
+	return nil
+}
 
 func (f *byServer) newer(ctx context.Context) error {
 	if f.asked == nil {
@@ -84,7 +126,7 @@ func (f *byServer) newer(ctx context.Context) error {
 	select {
 	case got := <-f.asked:
 		f.asked = nil
-		if got.err == nil {
+		if got.err == nil && got.shown.Revision() > f.shown.Revision() { // which may have been read meanwhile
 			f.shown = got.shown
 		}
 		return got.err

@@ -86,9 +86,9 @@ func (f *byRegistries) noteAway(i int, err error) {
 
 // take follows a registry that answers by now.
 func (f *byRegistries) take(l late) {
-	f.views[l.of] = l.view
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.views[l.of] = l.view
 	delete(f.away, f.names[l.of])
 }
 
@@ -131,6 +131,29 @@ func (f *byRegistries) newer(ctx context.Context) error {
 		waiting.Wait()
 		return err
 	}
+}
+
+// answers asks all registries that are followed. Those that are left out are named elsewhere.
+func (f *byRegistries) answers(ctx context.Context, _ bool) error {
+	errs := f.each(ctx, func(i int, reg registry.Registry) error {
+		f.mu.Lock()
+		view := f.views[i]
+		f.mu.Unlock()
+		if view == nil {
+			return nil
+		}
+		if err := answered(ctx, reg, view); err != nil {
+			return partAway{f.names[i], err}
+		}
+		return nil
+	})
+	for i, err := range errs {
+		var part partAway
+		if !errors.As(err, &part) { // it was never opened
+			errs[i] = nil
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (f *byRegistries) close() {

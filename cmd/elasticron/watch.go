@@ -48,8 +48,15 @@ func (g *getting) follow(ctx context.Context, out, news io.Writer, at place) err
 	if terminal(out) && (g.output == formatTable || g.output == formatWide) {
 		screen = &redrawn{getting: g, out: out, colour: colourful(out), size: sizeOf(out)}
 	}
+	pulse := newPulse(ctx, followed, g.program.now)
+	defer pulse.close()
 	for {
-		if err := screen.show(namespaceOf(followed.now(), g.program.now(), operate.MayHoldJava(at))); err != nil {
+		if said := pulse.news(); said != "" {
+			_, _ = fmt.Fprintln(news, "elasticron:", printableLines(said))
+			screen.below()
+		}
+		state := followed.now()
+		if err := screen.show(namespaceOf(state, pulse.clock(state), operate.MayHoldJava(at))); err != nil {
 			return err
 		}
 		if !wait(ctx, leastPause) {
@@ -86,6 +93,8 @@ func wait(ctx context.Context, pause time.Duration) bool {
 // display shows one state of a namespace after the other.
 type display interface {
 	show(ns *operate.Namespace) error
+	// below says that something else was written.
+	below()
 }
 
 // redrawn shows the list in the same place, as much of it as the terminal has lines for.
@@ -127,6 +136,9 @@ func (r *redrawn) show(ns *operate.Namespace) error {
 	_, err := io.WriteString(r.out, drawn)
 	return err
 }
+
+// below has the list drawn anew, below what stands there.
+func (r *redrawn) below() { r.lines = 0 }
 
 func cutLines(text string, width int) string {
 	if width <= 0 {
@@ -194,6 +206,9 @@ func (c *changes) show(ns *operate.Namespace) error {
 	c.known = now
 	return c.write(shown, gone, first)
 }
+
+// below changes nothing: what was written stays.
+func (c *changes) below() {}
 
 func (c *changes) write(rows []listed, gone []string, first bool) error {
 	var text strings.Builder

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/serverprocess"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// A list that is watched says once that its registry is away, and once that it is back. Meanwhile nothing ages: no row is
+// written, as nothing of it is known. What has changed by then is shown after it.
+func TestWatchSaysThatTheRegistryIsAway(t *testing.T) {
+	t.Parallel()
+	for name, through := range map[string]bool{"directly": false, "through a server": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t)
+			began := time.Now()
+			w.now = func() time.Time { return noon.Add(time.Since(began)) }
+			flags := on()
+			if through {
+				flags = w.withServer(t)
+			}
+			ctx, stop := context.WithCancel(t.Context())
+			var out, errOut serverprocess.Output
+			done := make(chan int, 1)
+			go func() {
+				done <- w.run(ctx, append([]string{"get", "items", "-w", "--match", "orders", "-o", "json"}, flags...), &out, &errOut)
+			}()
+			says := func(text string) {
+				t.Helper()
+				require.Eventually(t, func() bool { return strings.Contains(errOut.String(), text) }, time.Minute, time.Millisecond, text)
+			}
+			require.Eventually(t, func() bool { return out.String() != "" }, time.Minute, time.Millisecond, errOut.String())
+			w.etcdServer.Stop()
+			says("no answer since 2026-03-02 12:00:")
+			shown := out.String()
+			time.Sleep(2 * mostPause) // in which something would be shown
+			require.Equal(t, shown, out.String())
+			w.etcdServer.Start()
+			says("it answers again")
+			put(t, w.hand(t), "/orders/sharding/0/disabled", "")
+			require.Eventually(t, func() bool { return strings.Count(out.String(), `"ITEM_DISABLED"`) == 1 }, time.Minute, time.Millisecond, errOut.String())
+			stop()
+			require.Zero(t, <-done, errOut.String())
+			require.Equal(t, 2, strings.Count(errOut.String(), "elasticron: "), "each is said once: %s", errOut.String())
+		})
+	}
+}
+
+// silence is a follower whose registry answers what a test says.
+type silence struct {
+	follower
+	err error
+}
+
+func (s *silence) answers(context.Context, bool) error { return s.err }
+
+// While nobody answers, a state is looked at as of when it was true, or came.
+func TestTheClockOfWhatIsNotKnownAnyMore(t *testing.T) {
+	t.Parallel()
+	now := noon
+	of := &silence{}
+	p := newPulse(t.Context(), of, func() time.Time { return now })
+	p.close() // the test asks itself
+	ask := func(seconds int, err error) {
+		now, of.err, p.heard = noon.Add(time.Duration(seconds)*time.Second), err, p.heard.Add(-silentFor)
+		p.ask(t.Context())
+	}
+	at := func(revision registry.Revision) int { return int(p.clock(registry.NewSnapshot(revision, nil)).Sub(noon).Seconds()) }
+	require.Equal(t, 0, at(1))
+	ask(10, nil)
+	now = noon.Add(12 * time.Second)
+	require.Equal(t, 12, at(1))
+	require.Empty(t, p.news())
+	ask(20, registry.ErrUnavailable)
+	require.Equal(t, 10, at(1))
+	require.Contains(t, p.news(), "no answer since 2026-03-02 12:00:13 UTC")
+	require.Equal(t, 20, at(2), "which is news")
+	ask(30, registry.ErrUnavailable)
+	require.Equal(t, 20, at(2))
+	require.Empty(t, p.news(), "it is said once")
+	ask(40, partAway{"two", registry.ErrUnavailable})
+	require.Equal(t, 40, at(2), "the other registries go on")
+	ask(50, nil)
+	require.Equal(t, 50, at(2))
+	require.Contains(t, p.news(), "answers again")
+	require.Empty(t, p.news())
+}
