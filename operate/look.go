@@ -121,6 +121,9 @@ func pausedFor(st *jobtree.State) string {
 		if _, faulty := jobtree.CheckConfig(st.Tree().Job(), c.Value); faulty != nil {
 			return faulty.Error()
 		}
+		if st.Leader.Created == 0 { // which an instance is whose code makes something of them
+			return strings.Join(codeFaults(c.Value, st.SharedWithJava()), "; ")
+		}
 		return ""
 	}
 }

@@ -115,6 +115,28 @@ func TestSettingsWithWhichCallsWouldPause(t *testing.T) {
 	require.Empty(t, r.Warnings)
 }
 
+// So would a script whose command line cannot be taken apart, or that is none any more by its type.
+func TestSettingsWithWhichAScriptWouldPause(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	cfg := g.config(func(c *job.Config) {
+		c.Class, c.Type, c.ScriptCommandLine = "", job.TypeScript, `/opt/x --token 'secret`
+	})
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(t, err)
+	r, err := g.op.CreateText(t.Context(), theJob, text, silent())
+	require.NoError(t, err)
+	require.Equal(t, []string{"the job would pause: scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}, r.Warnings)
+
+	r, err = g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ScriptCommandLine = "/opt/x 'it'" }), silent())
+	require.NoError(t, err)
+	require.Empty(t, r.Warnings)
+
+	r, err = g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeSimple, "" }), silent())
+	require.NoError(t, err)
+	require.Equal(t, []string{"the job would pause: jobType must be SCRIPT, as the code of this class runs scripts"}, r.Warnings)
+}
+
 func TestFewerItemsNeedConsent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

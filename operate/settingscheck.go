@@ -1,6 +1,7 @@
 package operate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/httpjob"
+	"github.com/elasticron/elasticron/job/script"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -39,29 +41,60 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 			d.warn(warning)
 		}
 	}
-	warnOfCalls(d, cfg)
+	warnOfCode(d, cfg, w.shared)
 	if r := w.beyondJava(d, cfg); r != nil {
 		return cfg, r
 	}
 	return cfg, nil
 }
 
-// warnOfCalls tells of settings with which a job of class HTTP would pause, without their values, which may be secret. Its
-// processes may be of a later version, which knows more.
-func warnOfCalls(d *decision, cfg job.Config) {
-	if cfg.ClassName() != httpjob.Class {
-		return
+// warnOfCode tells of settings with which a job's processes would pause it, as their code makes nothing of them. They may be of a
+// later version, which knows more.
+func warnOfCode(d *decision, cfg job.Config, shared bool) {
+	for _, fault := range codeFaults(cfg, shared) {
+		d.warn("the job would pause: " + fault)
 	}
+}
+
+// codeFaults returns what the code of scripts and calls makes nothing of in settings that are allowed, without their values, which
+// may be secret. shared tells that Java instances may take part: a script then may have its command line for them.
+func codeFaults(cfg job.Config, shared bool) []string {
+	switch cfg.ClassName() {
+	case job.ScriptClass:
+		return scriptFaults(cfg, shared)
+	case httpjob.Class:
+		return callFaults(cfg)
+	default: // its code is not ours
+		return nil
+	}
+}
+
+func scriptFaults(cfg job.Config, shared bool) []string {
+	if cfg.Type != job.TypeScript {
+		return []string{"jobType must be SCRIPT, as the code of this class runs scripts"}
+	}
+	_, err := script.CommandLine(cfg)
+	if err != nil && shared {
+		_, err = script.JavaWords(cmp.Or(cfg.ScriptCommandLine, cfg.Props[script.Property]))
+	}
+	if err != nil {
+		return []string{"scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}
+	}
+	return nil
+}
+
+func callFaults(cfg job.Config) (faults []string) {
 	err := httpjob.Check(cfg)
 	if err == nil {
-		return
+		return nil
 	}
 	for _, fault := range err.(interface{ Unwrap() []error }).Unwrap() {
 		var field *job.FieldError
 		if errors.As(fault, &field) {
-			d.warn(fmt.Sprintf("the job would pause: %s %s", field.Field, field.Reason))
+			faults = append(faults, field.Field+" "+field.Reason)
 		}
 	}
+	return faults
 }
 
 // beyondJava refuses what Java instances could not read or run, where they take part or may, and what is stored does not

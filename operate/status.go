@@ -34,7 +34,8 @@ type ReasonWord string
 
 // The reasons. A job may have several; the most important one comes first.
 const (
-	// Paused: the job's configuration is gone or cannot be used, so every instance pauses the job.
+	// Paused: the job's configuration is gone or cannot be used, or the code of scripts and calls makes nothing of it and nobody leads,
+	// so every instance pauses the job.
 	Paused ReasonWord = "PAUSED"
 	// Removing: the job is being removed.
 	Removing ReasonWord = "REMOVING"

@@ -11,6 +11,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/httpjob"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -192,6 +193,28 @@ func TestStatusOfAJob(t *testing.T) {
 			operate.OK,
 			reasons{operate.Paused},
 			"PAUSED",
+		},
+		"a script that nobody can run": {
+			func(tb testing.TB, t tree) {
+				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Type, c.ScriptCommandLine = job.TypeScript, "/opt/x 'it" })).remove(orders.Leader())
+			},
+			operate.OK,
+			reasons{operate.Paused},
+			"PAUSED",
+		},
+		"calls that nobody understands": {
+			func(tb testing.TB, t tree) {
+				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Class = httpjob.Class })).remove(orders.Leader())
+			},
+			operate.OK,
+			reasons{operate.Paused},
+			"PAUSED",
+		},
+		"calls that only the leader's version understands": {
+			func(tb testing.TB, t tree) {
+				t.put(orders.Config(), set(tb, func(c *job.Config) { c.Class = httpjob.Class }))
+			},
+			operate.OK, nil, "OK",
 		},
 		"no configuration": {
 			func(_ testing.TB, t tree) { t.remove(orders.Config()) }, operate.OK, reasons{operate.Paused}, "PAUSED",
