@@ -209,7 +209,7 @@ func TestAClusterIsDisabledAndEnabled(t *testing.T) {
 		r, err := aside(c, time.Minute, func() (operate.Result, error) { return op.DisableJob(t.Context(), theJob, waiting()) })
 		require.NoError(t, err)
 		require.Equal(t, "nothing runs", r.Progress.Text)
-		require.Contains(t, r.Notes[0], "0, 1, 2 and 3 of its items run")
+		require.Contains(t, r.Notes[0], "items 0, 1, 2 and 3 run, and go on until they end by themselves")
 		ran := len(c.Executions(theJob))
 		c.Start("late")
 		c.Advance(time.Hour)

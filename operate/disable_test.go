@@ -185,7 +185,7 @@ func TestWhatIsWaitedFor(t *testing.T) {
 		require.NotZero(t, r.Revision)
 		require.NotEmpty(t, seen)
 		require.Contains(t, err.Error(), "is done (operation "+r.ID+"), and not confirmed yet: items still run (0 of 1)")
-		require.Contains(t, r.Notes[0], "1 of its items run")
+		require.Contains(t, r.Notes[0], "item 1 runs, and goes on until it ends by itself")
 
 		opts.ID = r.ID
 		go func() {
@@ -245,5 +245,5 @@ func TestWhatRunsMeanwhileChangesNoPlan(t *testing.T) {
 	g.begin()
 	r, err := g.op.DisableJob(t.Context(), theJob, operate.Options{Shown: &plan.Plan})
 	require.NoError(t, err)
-	require.Equal(t, []string{"1 of its items run, and go on until they end by themselves"}, r.Notes)
+	require.Equal(t, []string{"item 1 runs, and goes on until it ends by itself"}, r.Notes)
 }

@@ -47,7 +47,7 @@ func disableJob(w *world) (decision, error) {
 	var d decision
 	err := w.setDisabled(&d, true)
 	if running := w.running(); len(running) > 0 {
-		d.plan.Notes = append(d.plan.Notes, fmt.Sprintf("%s of its items run, and go on until they end by themselves", listed(running)))
+		d.plan.Notes = append(d.plan.Notes, goOn(running, ""))
 	}
 	if !w.state.Config.Value.Monitored() {
 		d.warn("executions are not recorded: whether something still runs cannot be seen")

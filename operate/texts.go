@@ -18,6 +18,12 @@ func one(n int, single, several string) string {
 // items puts the word before a list of n items.
 func items(n int, list string) string { return one(n, "item ", "items ") + list }
 
+// goOn says that items run, and are not ended; where says more of where.
+func goOn(running []int, where string) string {
+	return items(len(running), listed(running)) + one(len(running), " runs", " run") + where +
+		one(len(running), ", and goes on until it ends by itself", ", and go on until they end by themselves")
+}
+
 func itemCount(n int) string { return fmt.Sprintf("%d %s", n, one(n, "item", "items")) }
 
 // itemRange names all items of a job.
