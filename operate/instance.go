@@ -10,8 +10,8 @@ import (
 )
 
 // ShutDown has an instance leave a job: it ends what it runs, its items move to others, and its process goes on
-// with its other jobs until it starts anew. It is done when the instance is gone. It is refused if the instance does
-// not live, or is leaving already.
+// with its other jobs until it starts anew. It is done when the instance is gone and runs no item of the job any more; until
+// then a run is cut short by whoever ends the process. It is refused if the instance does not take part, or is leaving already.
 //
 // From a Java instance the node is taken, as Java's own console does it: what runs there ends by itself. Beside ElasticJob
 // 3.x it is taken from every instance. What runs there with failover on is then run again elsewhere; the plan warns of it.
@@ -31,10 +31,22 @@ func shutDownDeed(job, instance string) deed {
 		},
 		followed: func(w *world, _ Result) Progress {
 			i := w.state.Instance(instance)
-			if i.Created == 0 || created != 0 && i.Created != created || created == 0 && !i.Shutdown {
-				return reached(1, 1, "the instance is gone")
+			left := i.Created == 0 || created != 0 && i.Created != created || created == 0 && !i.Shutdown
+			since := registry.Revision(0)
+			if left {
+				since = i.Created // what a process runs that has come back is another matter
 			}
-			return Progress{Of: 1, Text: "the instance ends what it runs"}
+			running := w.runningAt(instance, since)
+			switch still := items(len(running), listed(running)); {
+			case left && len(running) > 0:
+				return Progress{Of: 1, Text: "the instance has left, and still runs " + still}
+			case left:
+				return reached(1, 1, "the instance is gone")
+			case len(running) > 0:
+				return Progress{Of: 1, Text: "the instance is asked to leave, and runs " + still}
+			default:
+				return Progress{Of: 1, Text: "the instance is asked to leave"}
+			}
 		},
 		ends: true,
 	}
@@ -46,7 +58,11 @@ func shutDown(w *world, instance string) (decision, error) {
 	}
 	i := w.state.Instance(instance)
 	if i.Created == 0 {
-		return decision{}, refuse(CauseUnknownTarget, "look at the instances of the job", "no instance %q lives", instance)
+		still := ""
+		if running := w.runningAt(instance, 0); len(running) > 0 {
+			still = ", and still runs " + items(len(running), listed(running))
+		}
+		return decision{}, refuse(CauseUnknownTarget, "look at the instances of the job", "the instance %q takes no part in the job%s", instance, still)
 	}
 	path := w.tree.Instance(instance)
 	if w.snapshot.Get(path).Value == jobtree.InstanceShutdown {
@@ -63,7 +79,12 @@ func shutDown(w *world, instance string) (decision, error) {
 	if w.java && jobtree.JavaInstance(instance) {
 		d.warn("the Java process stops the job at once, and goes on otherwise")
 	}
-	if again := w.runAgainWithout(i); len(again) > 0 {
+	again := w.runAgainWithout(i)
+	stays := slices.DeleteFunc(w.runningAt(instance, 0), func(item int) bool { return slices.Contains(again, item) })
+	if len(stays) > 0 {
+		d.plan.Notes = append(d.plan.Notes, goOn(stays, " there"))
+	}
+	if len(again) > 0 {
 		d.warn(fmt.Sprintf("%s there with failover on: %s, as ElasticJob 3.x takes this for a crash; to prevent that, stop the process",
 			items(len(again), listed(again))+one(len(again), " runs", " run"),
 			one(len(again), "it is run again elsewhere while it goes on", "they are run again elsewhere while they go on")))
@@ -78,6 +99,21 @@ func shutDown(w *world, instance string) (decision, error) {
 		d.warn(unknown)
 	}
 	return d, nil
+}
+
+// runningAt are the items that an instance runs, whoever owns them by now, as it goes on with them when it has left: those that it
+// has begun before a revision, or all if that is 0. Java's do not count: their marks do not say whose they are once the instance is
+// gone.
+func (w *world) runningAt(instance string, before registry.Revision) (items []int) {
+	if jobtree.JavaInstance(instance) {
+		return nil
+	}
+	for _, n := range w.running() {
+		if begun := w.state.Item(n).Running.Created; w.state.Runner(n) == instance && (before == 0 || begun < before) {
+			items = append(items, n)
+		}
+	}
+	return items
 }
 
 // runAgainWithout are the items that others run again as soon as the node of an instance is gone.

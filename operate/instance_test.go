@@ -132,3 +132,43 @@ func TestAReshardingIsAskedFor(t *testing.T) {
 		g.refused(operate.CauseNoInstance, errOf(g.op.Reshard(t.Context(), theJob, silent())))
 	})
 }
+
+// An instance that is shut down goes on with what it runs. Whoever waits is told so, and may end its process when it is done.
+func TestAnInstanceThatStillRunsIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.PutOwned(nodes.ItemRunning(2), first, g.sessions[first]))
+		began := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			g.leave(first)
+			g.assign(second, second, second, second)
+			g.do(registry.PutOwned(nodes.ItemRunning(0), second, g.sessions[second]))
+			time.Sleep(time.Second)
+			g.join(first) // the process that has come anew is not waited for, whatever it runs
+			g.do(registry.PutOwned(nodes.ItemRunning(3), first, g.sessions[first]))
+			time.Sleep(time.Second)
+			g.do(registry.Delete(nodes.ItemRunning(2)))
+		}()
+		var seen []string
+		opts := waiting()
+		opts.Progress = func(p operate.Progress) { seen = append(seen, p.Text) }
+		r, err := g.op.ShutDown(t.Context(), theJob, first, opts)
+		require.NoError(t, err)
+		require.Equal(t, 3*time.Second, time.Since(began))
+		require.Equal(t, []string{"item 2 runs there, and goes on until it ends by itself"}, r.Notes)
+		require.Contains(t, seen, "the instance is asked to leave, and runs item 2")
+		require.Contains(t, seen, "the instance has left, and still runs item 2")
+		require.Equal(t, operate.Progress{Done: true, Ready: 1, Of: 1, Text: "the instance is gone"}, r.Progress)
+	})
+}
+
+func TestAnInstanceThatHasLeftIsNotShutDown(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	g.do(registry.PutOwned(nodes.ItemRunning(2), first, g.sessions[first]))
+	g.leave(first)
+	refusal := g.refused(operate.CauseUnknownTarget, errOf(g.op.ShutDown(t.Context(), theJob, first, silent())))
+	require.Contains(t, refusal.Error(), "takes no part in the job, and still runs item 2")
+}

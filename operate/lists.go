@@ -81,18 +81,23 @@ func (n *Namespace) UnreadableOperations() (jobs []string, why map[string]error)
 	return jobs, why
 }
 
-// Instances returns a row for each live instance in the order of their ids.
+// Instances returns a row for each live instance in the order of their ids, also for one that has left all its jobs and
+// still runs items of them.
 func (n *Namespace) Instances() []InstanceRow {
 	byID := make(map[string]*InstanceRow)
-	disabled, leaving := make(map[string]int), make(map[string][]string)
+	rowOf := func(id string) *InstanceRow {
+		row := byID[id]
+		if row == nil {
+			row = &InstanceRow{Instance: id, Server: jobtree.ServerOf(id), Java: jobtree.JavaInstance(id), Jobs: []string{}}
+			byID[id] = row
+		}
+		return row
+	}
+	disabled, leaving, left := make(map[string]int), make(map[string][]string), make(map[string][]string)
 	for _, l := range n.jobs {
 		for i := range l.parts {
 			p := &l.parts[i]
-			row := byID[p.instance]
-			if row == nil {
-				row = &InstanceRow{Instance: p.instance, Server: jobtree.ServerOf(p.instance), Java: jobtree.JavaInstance(p.instance)}
-				byID[p.instance] = row
-			}
+			row := rowOf(p.instance)
 			row.Jobs = append(row.Jobs, l.name())
 			row.Items += p.items
 			row.Running += p.running
@@ -106,11 +111,18 @@ func (n *Namespace) Instances() []InstanceRow {
 				leaving[p.instance] = append(leaving[p.instance], l.name())
 			}
 		}
+		for _, s := range l.stay {
+			rowOf(s.instance).Running += len(s.items)
+			left[s.instance] = append(left[s.instance], l.name()+" ("+items(len(s.items), listed(s.items))+")")
+		}
 	}
 	rows := make([]InstanceRow, 0, len(byID))
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		row := byID[id]
 		row.Status, row.Reasons = statusInJobs(true, disabled[id], len(row.Jobs))
+		if jobs := left[id]; len(jobs) > 0 {
+			row.Reasons = append([]Reason{because(Leaving, "it has left, and still runs %s", strings.Join(jobs, ", "))}, row.Reasons...)
+		}
 		if jobs := leaving[id]; len(jobs) > 0 {
 			row.Reasons = append([]Reason{because(Leaving, "it is asked to leave %s", strings.Join(jobs, ", "))}, row.Reasons...)
 		}
@@ -158,7 +170,7 @@ func statusInJobs(lives bool, disabled, jobs int) (Status, []Reason) {
 	switch {
 	case !lives:
 		return Crashed, []Reason{because(NoInstance, "no instance lives there")}
-	case disabled == jobs:
+	case disabled == jobs && jobs > 0:
 		return Disabled, []Reason{because(DisabledServers, "the server is disabled in all its jobs")}
 	case disabled > 0:
 		return OK, []Reason{because(DisabledServers, "the server is disabled in %d of its %d jobs", disabled, jobs)}

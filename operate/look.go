@@ -23,6 +23,7 @@ type look struct {
 	delay    time.Duration     // of a fixed delay; 0 = none
 	servers  []serverOfJob     // in ascending order of their addresses
 	parts    []part            // of the live instances, in ascending order of their ids
+	stay     []stayer          // those that have left the job, and still run items of it
 	lasts    lastRuns
 	noted
 }
@@ -43,7 +44,8 @@ type serverOfJob struct {
 }
 
 func newLook(st *jobtree.State, now time.Time, schedules map[timing]cronexpr.Schedule) *look {
-	l := &look{st: st, job: st.Tree().Job(), now: now, parts: partsOf(st), lasts: lastRunsOf(st)}
+	l := &look{st: st, job: st.Tree().Job(), now: now, lasts: lastRunsOf(st)}
+	l.parts, l.stay = partsOf(st)
 	l.paused = pausedFor(st)
 	if l.paused == "" {
 		l.schedule = scheduleOf(st.Config.Value, schedules)

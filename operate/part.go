@@ -15,31 +15,46 @@ type part struct {
 	enabled  bool // its server, whether or not the job is
 	leaving  bool
 	items    int // that it owns
-	running  int // of these
+	running  int // that run there, whoever owns them by now
 }
 
-// partsOf returns the parts of a job's live instances, in the order of their ids.
-func partsOf(st *jobtree.State) []part {
-	if len(st.Instances) == 0 {
-		return nil
-	}
+// stayer is an instance that has left a job, and still runs items of it.
+type stayer struct {
+	instance string
+	items    []int
+}
+
+// partsOf returns the parts of a job's live instances, in the order of their ids, and who runs items beside them.
+func partsOf(st *jobtree.State) ([]part, []stayer) {
 	parts := make([]part, len(st.Instances))
 	for i, in := range st.Instances {
 		parts[i] = part{instance: in.ID, leads: st.Leader.Instance == in.ID, enabled: st.ServerEnabled(jobtree.ServerOf(in.ID)), leaving: in.Shutdown}
 	}
-	for number := range st.Total() {
-		owner := st.Owner(number)
-		if owner == "" {
-			continue
-		}
-		i, lives := slices.BinarySearchFunc(parts, owner, func(p part, id string) int { return strings.Compare(p.instance, id) })
+	of := func(id string) *part {
+		i, lives := slices.BinarySearchFunc(parts, id, func(p part, id string) int { return strings.Compare(p.instance, id) })
 		if !lives {
+			return nil
+		}
+		return &parts[i]
+	}
+	var stay []stayer
+	for number := range max(st.Total(), st.Items()) {
+		if owner := of(st.Owner(number)); owner != nil && number < st.Total() {
+			owner.items++
+		}
+		runner := st.Runner(number)
+		if runner == "" {
 			continue
 		}
-		parts[i].items++
-		if st.Item(number).Running.Exists() {
-			parts[i].running++
+		if runs := of(runner); runs != nil {
+			runs.running++
+			continue
 		}
+		i := slices.IndexFunc(stay, func(s stayer) bool { return s.instance == runner })
+		if i < 0 {
+			i, stay = len(stay), append(stay, stayer{instance: runner})
+		}
+		stay[i].items = append(stay[i].items, number)
 	}
-	return parts
+	return parts, stay
 }

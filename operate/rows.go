@@ -115,11 +115,11 @@ type InstanceRow struct {
 	Server   string   `json:"server"`
 	Status   Status   `json:"status"` // OK, or DISABLED if its server is in all its jobs
 	Reasons  []Reason `json:"reasons,omitempty"`
-	Java     bool     `json:"java"` // its id is one that Java instances give themselves
-	Jobs     []string `json:"jobs"`
+	Java     bool     `json:"java"`            // its id is one that Java instances give themselves
+	Jobs     []string `json:"jobs"`            // in which it takes part
 	Leads    []string `json:"leads,omitempty"` // the jobs in which it is the leader
 	Items    int      `json:"items"`           // that it owns
-	Running  int      `json:"running_items"`   // how many of them run
+	Running  int      `json:"running_items"`   // how many run there, whoever owns them by now
 }
 
 // Shown is as [JobRow.Shown].

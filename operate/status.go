@@ -47,7 +47,7 @@ const (
 	DisabledJob ReasonWord = "JOB_DISABLED"
 	// DisabledServers: an operator disabled the servers, one by one.
 	DisabledServers ReasonWord = "SERVERS_DISABLED"
-	// Leaving: an operator asked the instance to leave a job.
+	// Leaving: an operator asked the instance to leave a job, or it has left one and still runs items of it.
 	Leaving ReasonWord = "LEAVING"
 	// DisabledItem: an operator disabled the item.
 	DisabledItem ReasonWord = "ITEM_DISABLED"

@@ -611,6 +611,23 @@ func TestRows(t *testing.T) {
 	require.Empty(t, ns.Executions("none"))
 }
 
+// What runs is counted where it runs, also when the item has another owner by now.
+func TestInstancesCountWhatTheyRun(t *testing.T) {
+	t.Parallel()
+	nodes := good(t) // item 0 is of one, item 1 of two
+	nodes.own(orders.ItemRunning(0), two).own(orders.ItemRunning(1), two)
+	rows := nodes.read().Instances()
+	require.Equal(t, [2]int{0, 2}, [2]int{rows[0].Running, rows[1].Running})
+
+	nodes.remove(orders.Instance(two))
+	rows = nodes.read().Instances()
+	require.Equal(t, operate.InstanceRow{
+		Instance: two, Server: "10.0.0.2", Status: operate.OK, Jobs: []string{}, Running: 2,
+		Reasons: []operate.Reason{{Word: operate.Leaving, Text: "it has left, and still runs orders (items 0 and 1)"}},
+	}, rows[1])
+	require.Equal(t, "LEAVING", rows[1].Shown())
+}
+
 // A job of which an item fails at each fire does not look well because another item succeeds.
 func TestTheLastOfAJobIsTheWorstOfItsRound(t *testing.T) {
 	t.Parallel()
@@ -671,7 +688,7 @@ func TestRowsAgree(t *testing.T) {
 	for n := range 5 {
 		values[orders.ItemInstance(n)] = []string{one, two, java, ""}
 		values[orders.ItemRecord(n)] = []string{jobtree.EncodeRecord(record), jobtree.EncodeRecord(lost), "{"}
-		values[orders.ItemRunning(n)] = []string{""}
+		values[orders.ItemRunning(n)] = []string{one, two, java}
 		values[orders.ItemDisabled(n)] = []string{""}
 		values[orders.ItemFailover(n)] = []string{one}
 	}
@@ -690,7 +707,7 @@ func TestRowsAgree(t *testing.T) {
 			require.Empty(t, items)
 			return
 		}
-		var running, disabled, owned int
+		var running, disabled, owned, ofRuns int
 		for n, it := range items {
 			require.Equal(t, n, it.Item)
 			if n >= row.Items {
@@ -721,12 +738,18 @@ func TestRowsAgree(t *testing.T) {
 		for _, e := range ns.Executions("orders") {
 			require.Contains(t, operate.Outcomes(), e.Outcome)
 		}
-		instances, ofInstances := ns.Instances(), 0
+		all, ofInstances := ns.Instances(), 0
+		for _, in := range all {
+			require.Contains(t, operate.WordsOfInstances(), string(in.Status))
+			require.Subset(t, operate.WordsOfInstances(), asTexts(words(in.Reasons)))
+			require.True(t, len(in.Jobs) > 0 || in.Running > 0, "it takes part, or runs something")
+			ofRuns += in.Running
+		}
+		require.LessOrEqual(t, running, ofRuns, "whoever runs it")
+		instances := slices.DeleteFunc(all, func(in operate.InstanceRow) bool { return len(in.Jobs) == 0 })
 		require.Len(t, instances, row.Instances)
 		for _, in := range instances {
 			ofInstances += in.Items
-			require.Contains(t, operate.WordsOfInstances(), string(in.Status))
-			require.Subset(t, operate.WordsOfInstances(), asTexts(words(in.Reasons)))
 		}
 		require.LessOrEqual(t, ofInstances, owned)
 		if row.Status == operate.Crashed {

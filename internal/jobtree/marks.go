@@ -29,6 +29,28 @@ func (s *State) MarkOutlives(item int) bool {
 	return s.Layout() == ElasticJob3 && nodes != nil && nodes.running != nil && nodes.running.Session == 0
 }
 
+// Runner returns the id of the instance that runs an item, whoever owns the item by now; empty if nothing runs. The marks of
+// Elastic-Job-Lite do not say whose they are: then it is the owner, or else the one whose session holds the mark.
+func (s *State) Runner(item int) string {
+	if nodes := s.items.get(item); nodes == nil || nodes.running == nil {
+		return ""
+	}
+	mark := s.Item(item).Running
+	if mark.Value != "" || !mark.Exists() {
+		return mark.Value
+	}
+	owner := s.Owner(item)
+	if s.Instance(owner).Session == mark.Session {
+		return owner
+	}
+	for _, i := range s.Instances {
+		if i.Session == mark.Session {
+			return i.ID
+		}
+	}
+	return owner
+}
+
 // Unclaim returns the writes that take the marks of a claim away.
 func (s *State) Unclaim(item int) []registry.Write {
 	writes := []registry.Write{registry.Delete(s.tree.ItemFailover(item))}
