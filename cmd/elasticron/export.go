@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"path"
@@ -24,7 +25,9 @@ servers and items are disabled. Members of a configuration that have their defau
 out. elasticron seed puts the file into an empty namespace so that every configuration has
 the same bytes as before. Nothing is hidden: the file holds what is stored.
 
-Jobs whose configuration cannot be used are left out and named, and the exit status is 4.`,
+Jobs whose configuration cannot be used are left out and named, and the exit status is 4. It is
+4, too, if jobs may be missing: through a server, without names, from whoever may not administer
+all that is asked for.`,
 		Example: `  elasticron export > all.yaml
   elasticron export orders mail
   elasticron export --match 'night*'`,
@@ -36,9 +39,20 @@ Jobs whose configuration cannot be used are left out and named, and the exit sta
 		wanted := func(job string) bool {
 			return (len(args) == 0 || slices.Contains(args, job)) && selection{match: match}.matches(job)
 		}
+		rights, err := rightsAt(cmd.Context(), at)
+		if err != nil {
+			return err
+		}
+		if err := rights.administers(args...); err != nil {
+			return err
+		}
 		nodes, _, err := listStored(cmd.Context(), at, wanted)
 		if err != nil {
 			return err
+		}
+		var partial error
+		if len(args) == 0 && !rights.seesAll(match) {
+			partial = fmt.Errorf("jobs may be missing: you see some jobs of namespace %s only", rights.namespace)
 		}
 		found := make(map[string]bool)
 		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
@@ -53,13 +67,13 @@ Jobs whose configuration cannot be used are left out and named, and the exit sta
 		}
 		text, faults := seed.Export(nodes)
 		if len(text) == 0 && faults == nil {
-			return fmt.Errorf("no job to export")
+			return errors.Join(errors.New("no job to export"), partial)
 		}
 		if _, err := cmd.OutOrStdout().Write(text); err != nil {
 			return err
 		}
-		if faults != nil {
-			return statusError{exitSome, faults}
+		if err := errors.Join(faults, partial); err != nil {
+			return statusError{exitSome, err}
 		}
 		return nil
 	})
@@ -75,7 +89,8 @@ func newDiff(p *program) *cobra.Command {
 		Short: "Show how a file of jobs differs from what is stored",
 		Long: `Diff compares a file, as export writes it, with a namespace, and writes nothing there. A line
 begins with + for what the namespace does not have, and with ~ for what differs in it. What the
-file does not mention is not compared.`,
+file does not mention is not compared. Through a server, it needs the right to administer each
+job of the file; else nothing is compared, and the exit status is 3.`,
 		Example: `  elasticron diff -f jobs.yaml
 
   # tell a script whether anything has changed since
@@ -89,6 +104,13 @@ file does not mention is not compared.`,
 			return err
 		}
 		names := namesIn(file)
+		rights, err := rightsAt(cmd.Context(), at)
+		if err != nil {
+			return err
+		}
+		if err := rights.administers(names...); err != nil { // or it would be taken for a job that is not there
+			return statusError{exitRefused, err}
+		}
 		nodes, _, err := listStored(cmd.Context(), at, func(job string) bool { return slices.Contains(names, job) })
 		if err != nil {
 			return err

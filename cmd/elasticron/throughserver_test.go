@@ -253,6 +253,48 @@ func TestAnAdminOfSomeJobs(t *testing.T) {
 	}
 }
 
+// Whoever sees some jobs only is not told that the others are not there.
+func TestAnAdminOfJobsWhoSeesNoOthers(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	token, sum := access.NewToken()
+	users := filepath.Join(t.TempDir(), "users.yaml")
+	require.NoError(t, os.WriteFile(users, fmt.Appendf(nil, "tokens: {ci: {sha256: %s, end: 2100-01-01T00:00:00Z, "+
+		"grants: [{role: admin, namespace: shop, jobs: 'orders*'}, {role: operator, namespace: shop, jobs: nightly}]}}\n", sum), 0o600))
+	flags := w.withGuardedServer(t, access.Config{UsersFile: users})
+	w.variables[tokenVariable] = token
+	orders := w.must(t, "export", "orders", "--etcd", "x", "-n", "shop")
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "jobs.yaml")
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	mail := w.must(t, "export", "mail", "--etcd", "x", "-n", "shop")
+	nightly := w.must(t, "export", "nightly", "--etcd", "x", "-n", "shop")
+	for _, test := range []struct {
+		command []string
+		status  int
+		out     string
+		says    string
+	}{
+		{[]string{"export", "orders"}, exitOK, orders, ""},
+		{[]string{"export", "--match", "orders*"}, exitOK, orders, ""},
+		{[]string{"export", "--match", "orders"}, exitOK, orders, ""},
+		{[]string{"export", "--match", "order?"}, exitSome, orders, "jobs may be missing: you see some jobs of namespace shop only"},
+		{[]string{"export", "--match", "m*"}, exitFailed, "", "no job to export\njobs may be missing"},
+		{[]string{"export"}, exitFailed, "", "you may not administer job nightly"},
+		{[]string{"export", "orders", "mail"}, exitFailed, "", "you may not administer job mail of namespace shop"},
+		{[]string{"diff", "-f", file(orders), "--exit-code"}, exitOK, "", ""},
+		{[]string{"diff", "-f", file(orders + mail)}, exitRefused, "", "you may not administer job mail of namespace shop"},
+		{[]string{"diff", "-f", file(nightly)}, exitRefused, "", "you may not administer job nightly of namespace shop"},
+	} {
+		out, errOut, status := w.does(t, append(test.command, flags...)...)
+		require.Equal(t, test.status, status, "%s: %s", test.command, errOut)
+		require.Equal(t, test.out, out, test.command)
+		require.Contains(t, errOut, test.says, test.command)
+	}
+}
+
 // A list that is watched through a server shows what changes.
 func TestWatchThroughAServer(t *testing.T) {
 	t.Parallel()

@@ -112,6 +112,15 @@ const (
 // administer what is read.
 func (n *Namespace) WithSecrets() *Namespace { return &Namespace{link: n.link, secrets: true} }
 
+// Name returns the name of the namespace.
+func (n *Namespace) Name() string { return n.name }
+
+// Me returns who asks, and what they may. A list shows what they may read, and does not say that anything is left out.
+func (n *Namespace) Me(ctx context.Context) (me wire.Me, err error) {
+	err = n.once(ctx, request{method: http.MethodGet, path: "/me", above: true}, &me)
+	return me, err
+}
+
 // Close ends the connections to the server. Nothing is called afterwards.
 func (n *Namespace) Close(context.Context) error {
 	n.http.CloseIdleConnections()
@@ -122,6 +131,7 @@ func (n *Namespace) Close(context.Context) error {
 type request struct {
 	method string
 	path   string // behind that of the namespace, its parts escaped
+	above  bool   // it is about no namespace: path is behind that of the API
 	query  url.Values
 	header http.Header
 	body   any // nil is none
@@ -155,6 +165,9 @@ func (l *link) once(ctx context.Context, r request, answer any) error {
 		content = &text
 	}
 	at := l.base + "/namespaces/" + url.PathEscape(l.name) + r.path
+	if r.above {
+		at = l.base + r.path
+	}
 	if len(r.query) > 0 {
 		at += "?" + r.query.Encode()
 	}
