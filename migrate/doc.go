@@ -38,6 +38,8 @@
 // [Move] moves a job from a cluster that runs it, without a moment in which both sides do. [Return] takes it
 // back, until [Confirm] ends the move. Each can be repeated by anybody after whoever called it has died.
 //
+// A job that a move between registries of a federation has stopped is refused, by [Run], too, until that move is over.
+//
 // # What Run does not do
 //
 // It stops no instances. If a job has instances or executions in the source, it does not copy the job, because

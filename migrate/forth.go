@@ -17,7 +17,7 @@ import (
 
 // forth says what the way to the target needs next.
 func (m *mover) forth(s *scene) (deed, error) {
-	if err := cmp.Or(s.asSource(), s.asTarget(), s.elsewhere()); err != nil {
+	if err := cmp.Or(s.asSource(), s.asTarget(), s.elsewhere(), s.leaving()); err != nil {
 		return deed{}, err
 	}
 	switch {

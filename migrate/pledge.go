@@ -78,6 +78,9 @@ func untouched(side string, t jobNodes) error {
 	case err != nil:
 		return err
 	case p.State == "" || p.State == Returned && !p.Away:
+		if err := t.leaves(); err != nil {
+			return fmt.Errorf("%s %w", side, err)
+		}
 		return nil
 	case p.State == Returned:
 		return fmt.Errorf("%s it is disabled since a move to there was taken back at %s: move it there again", side, p.When.Format(time.RFC3339))
@@ -122,6 +125,40 @@ func (s *scene) elsewhere() error {
 		return refusal{fmt.Errorf("in the source: it is drained by another move, of %s: this target knows nothing of it", s.here.When.Format(time.RFC3339))}
 	}
 	return nil
+}
+
+// leaving refuses a job that a move to another registry of a federation has stopped: that it is disabled is nobody's word,
+// and both moves would take it for that, so that it ran nowhere in the end. What this move has disabled itself is not looked
+// at: there, what is noted of a move is older, and was called off.
+//
+// It needs no condition of its own. That move notes it in a transaction that writes the config node and wants this move's
+// node as it was, and whoever drains the source, or takes hold of the target's job, wants that config unchanged.
+func (s *scene) leaving() error {
+	if s.here.State == "" || s.here.State == Returned {
+		if err := s.source.leaves(); err != nil {
+			return refusal{fmt.Errorf("in the source: %w", err)}
+		}
+	}
+	if s.there.State == "" {
+		if err := s.target.leaves(); err != nil {
+			return refusal{fmt.Errorf("in the target: %w", err)}
+		}
+	}
+	return nil
+}
+
+// leaves tells of a job that elasticron move has stopped. On an enabled job it says nothing: that called the move off.
+func (t jobNodes) leaves() error {
+	n := t.nodes[t.state.Tree().Operated()]
+	if !n.Exists() || t.state.Config.Err != nil || !t.state.Config.Value.Disabled {
+		return nil // what has left, its config tells
+	}
+	operated, err := jobtree.DecodeOperated(n)
+	if err != nil || operated.Moving == nil { // what cannot be read has a note
+		return nil //nolint:nilerr // see above
+	}
+	return fmt.Errorf("it was stopped at %s to be moved to registry %q: complete that with elasticron move, or enable the job, which calls it off",
+		operated.Moving.Since.UTC().Format(time.RFC3339), operated.Moving.To)
 }
 
 // guard is the condition that a node is as it was read.
