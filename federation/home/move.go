@@ -54,7 +54,8 @@ type Moved struct {
 
 // Move makes the registry named to the home of a job; the package documentation tells how. It waits for what runs to end,
 // as long as ctx lasts. If ctx ends or the process dies, call it again to go on, from anywhere; until the job is closed,
-// an operator can enable it instead to call the move off.
+// an operator can enable it instead to call the move off. A job that is in to, and not stopped on its way elsewhere, stays as it
+// is; what an earlier move has left of it in other registries is cleaned up.
 //
 // Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry, by
 // elasticron migrate too, or removed, something of it cannot be read, or to has a job of this name; [ErrCalledOff]; [ErrInvalidOption]; the cause of
@@ -96,6 +97,9 @@ func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error 
 	case p.From != "" && p.Registry != r.To:
 		return refused("it is being moved from %s to %s: complete that first", p.From, p.Registry)
 	case p.From == "" && p.Registry == r.To:
+		if err := m.stays(ctx, p); err != nil {
+			return err
+		}
 		r.Done = true
 		return m.tidy(ctx, p)
 	}
@@ -258,13 +262,46 @@ func (m *mover) nextOfDeparture(shown registry.Snapshot, began bool) (departing,
 	stopped := operated.Moving != nil && st.Config.Value.Disabled // on an enabled job it says nothing
 	switch {
 	case stopped && operated.Moving.To != m.r.To:
-		return departing{}, refused("it is being moved to %s: complete that first, or enable the job to call it off", operated.Moving.To)
+		return departing{}, refusedOnItsWay(operated)
 	case stopped:
 		now.next = toShut
 	case began:
 		return departing{}, fmt.Errorf("%w: the job was enabled", ErrCalledOff)
 	}
 	return now, nil
+}
+
+// stays refuses a job whose home is To, where it was stopped to be moved on: that it is there is not what was asked for, as it
+// runs nowhere.
+func (m *mover) stays(ctx context.Context, p Place) error {
+	if !p.Exists {
+		return nil
+	}
+	store, err := m.d.store(ctx, m.r.To)
+	if err != nil {
+		return err
+	}
+	shown, err := m.list(ctx, m.r.To, store)
+	if err != nil {
+		return err
+	}
+	st := jobtree.StateOf(m.r.Job, shown)
+	if e, elsewhere := jobtree.DecodeElsewhere(shown.Get(m.tree.Config())); elsewhere {
+		return refused("it has moved to %s meanwhile", e.Home)
+	}
+	n := shown.Get(m.tree.Operated())
+	if !n.Exists() || st.Config.Err != nil || !st.Config.Value.Disabled {
+		return nil
+	}
+	operated, err := jobtree.DecodeOperated(n)
+	if err != nil || operated.Moving == nil || operated.Moving.To == m.r.To {
+		return nil //nolint:nilerr // whether something of it cannot be read is of no concern to a job that stays
+	}
+	return refusedOnItsWay(operated)
+}
+
+func refusedOnItsWay(operated jobtree.Operated) error {
+	return refused("it is being moved to %s: complete that first, or enable the job to call it off", operated.Moving.To)
 }
 
 // movable reads a job that can be moved.

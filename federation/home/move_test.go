@@ -619,12 +619,13 @@ func TestMovesThatAreRefused(t *testing.T) {
 			want   error
 			text   string
 		}{
-			"an unknown registry":        {func(*world) {}, "z", home.ErrLost, `"z"`},
-			"the target has one":         {func(w *world) { w.store("b") }, "b", home.ErrTwice, "a, b"},
-			"the configuration":          {put(orders.Config(), "{}"), "b", home.ErrRefused, "cannot be read"},
-			"a record":                   {put(orders.ItemRecord(0), "{}"), "b", home.ErrRefused, "cannot be read"},
-			"it is being removed":        {put(orders.Operated(), `{"removing":"yes"}`), "b", home.ErrRefused, "being removed"},
-			"it moves to another target": {put(orders.Operated(), `{"moving":{"to":"dir","move":"x"}}`, orders.Config(), disabled), "b", home.ErrRefused, "moved to dir"},
+			"an unknown registry":            {func(*world) {}, "z", home.ErrLost, `"z"`},
+			"the target has one":             {func(w *world) { w.store("b") }, "b", home.ErrTwice, "a, b"},
+			"the configuration":              {put(orders.Config(), "{}"), "b", home.ErrRefused, "cannot be read"},
+			"a record":                       {put(orders.ItemRecord(0), "{}"), "b", home.ErrRefused, "cannot be read"},
+			"it is being removed":            {put(orders.Operated(), `{"removing":"yes"}`), "b", home.ErrRefused, "being removed"},
+			"it leaves where it is asked to": {put(orders.Operated(), `{"moving":{"to":"dir","move":"x"}}`, orders.Config(), disabled), "a", home.ErrRefused, "moved to dir"},
+			"it moves to another target":     {put(orders.Operated(), `{"moving":{"to":"dir","move":"x"}}`, orders.Config(), disabled), "b", home.ErrRefused, "moved to dir"},
 		} {
 			w := newWorld(t)
 			w.store("a")
@@ -645,12 +646,9 @@ func TestAMoveWaitsAndIsCalledOff(t *testing.T) {
 		for _, off := range []bool{false, true} {
 			w := newWorld(t)
 			w.store("a")
-			session, err := w.handles["a"].Session(t.Context())
-			require.NoError(t, err)
-			_, err = w.handles["a"].Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned(orders.ItemRunning(2), "x", session)}})
-			require.NoError(t, err)
+			w.runs("a", 2)
 			short, cancel := context.WithTimeout(t.Context(), time.Minute)
-			_, err = w.directory(nil).Move(short, "orders", "b", home.MoveOptions{})
+			_, err := w.directory(nil).Move(short, "orders", "b", home.MoveOptions{})
 			cancel()
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.ErrorContains(t, err, "items [2] still run")
@@ -676,6 +674,42 @@ func TestAMoveWaitsAndIsCalledOff(t *testing.T) {
 			w.livesOnlyIn("b")
 		}
 	})
+}
+
+// A job that was stopped on its way elsewhere does not count as one that is in its home, until that move is called off.
+func TestAJobIsAskedBackOnItsWay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		w.runs("a", 2)
+		short, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := w.directory(nil).Move(short, "orders", "b", home.MoveOptions{})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		for _, dry := range []bool{true, false} {
+			moved, err := w.directory(nil).Move(t.Context(), "orders", "a", home.MoveOptions{DryRun: dry})
+			require.ErrorIs(t, err, home.ErrRefused)
+			require.ErrorContains(t, err, "it is being moved to b: complete that first, or enable the job to call it off")
+			require.False(t, moved.Done)
+		}
+		op, err := operate.New(w.handles["a"], operate.By("bert", "test"))
+		require.NoError(t, err)
+		_, err = op.EnableJob(t.Context(), "orders", operate.Options{})
+		require.NoError(t, err)
+		moved, err := w.directory(nil).Move(t.Context(), "orders", "a", home.MoveOptions{})
+		require.NoError(t, err)
+		require.True(t, moved.Done)
+	})
+}
+
+// runs has an item run in a session that lives.
+func (w *world) runs(name string, item int) {
+	w.t.Helper()
+	session, err := w.handles[name].Session(w.t.Context())
+	require.NoError(w.t, err)
+	_, err = w.handles[name].Commit(w.t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned(orders.ItemRunning(item), "x", session)}})
+	require.NoError(w.t, err)
 }
 
 func TestADryRunChangesNothing(t *testing.T) {
