@@ -175,7 +175,9 @@ type mortal struct {
 }
 
 func (m mortal) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-	if m.gate != nil {
+	path := txn.Then[0].Path
+	asks := slices.Contains(txn.If, registry.Absent(path)) && slices.Contains(txn.If, registry.Present(path)) // whether it could write
+	if m.gate != nil && !asks {
 		if err := m.gate(); err != nil {
 			return 0, err
 		}

@@ -44,6 +44,9 @@
 //	tell        the directory's node is changed to B
 //	clean    A  what is left of the job is deleted; {"home":"b"} stays
 //
+// Before it stops the job, and again before it closes it, a mover asks B and the directory to write what it will, in a
+// transaction whose conditions cannot hold: who may not write there, or a store that is full, is found while the job can stay.
+//
 // Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was disabled,
 // and are not made up. From then on it can only be completed. Whoever dies on the
 // way leaves a job that runs nowhere, and anybody can go on with the same call: what has been done is not done twice. Two

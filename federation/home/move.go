@@ -58,8 +58,10 @@ type Moved struct {
 // is; what an earlier move has left of it in other registries is cleaned up.
 //
 // Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry, by
-// elasticron migrate too, or removed, something of it cannot be read, or to has a job of this name; [ErrCalledOff]; [ErrInvalidOption]; the cause of
-// ctx; and those of [Directory.Find] and of the registries.
+// elasticron migrate too, or removed, something of it cannot be read, to has a job of this name, or to or the directory cannot
+// be written; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the registries. If to or
+// the directory cannot be written any more when the job was stopped already, it is not closed, and the error is that of the
+// registry.
 func (d *Directory) Move(ctx context.Context, job, to string, opts MoveOptions) (Moved, error) {
 	r := Moved{Job: job, To: to}
 	err := opts.author().Check()
@@ -204,6 +206,8 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		if now.next == toShut {
 			m.r.Resumed = m.r.Resumed || !began
 			began = true
+		} else if err := m.writable(ctx); err != nil {
+			return asRefused(err)
 		}
 		switch {
 		case m.opts.DryRun:
@@ -384,6 +388,63 @@ func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtre
 	}
 }
 
+// unwritableError says that the job must not leave its home yet.
+type unwritableError struct {
+	registry string
+	err      error
+}
+
+func (e *unwritableError) Error() string {
+	return fmt.Sprintf("%s cannot be written: %v", e.registry, e.err)
+}
+
+func (e *unwritableError) Unwrap() error { return e.err }
+
+// asRefused has a registry that cannot be written refuse a move of which nothing was done.
+func asRefused(err error) error {
+	if unwritable := (*unwritableError)(nil); errors.As(err, &unwritable) {
+		return fmt.Errorf("%w: %w", ErrRefused, err)
+	}
+	return err
+}
+
+// writable fails if it is certain that the job could not arrive: that is to be known before it is stopped, and before it is
+// closed, as from then on nothing calls the move off. A directory that is away is no reason: it is told by whoever moves next.
+func (m *mover) writable(ctx context.Context) error {
+	if err := m.try(ctx, m.r.To, m.to); err != nil || m.d.name == m.r.To || m.d.name == m.r.From {
+		return err
+	}
+	store, err := m.d.store(ctx, m.d.name)
+	if err == nil {
+		err = m.try(ctx, m.d.name, store)
+	}
+	if errors.Is(err, ErrAway) && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// try asks a registry to write of the job what a move writes there, under conditions of which one never holds. So it is not
+// done, now or by a late copy, whoever dies or sleeps meanwhile. A registry that refuses the user, or is full, says so before
+// it looks at conditions.
+func (m *mover) try(ctx context.Context, name string, store Store) error {
+	for {
+		_, err := store.Commit(ctx, registry.Txn{
+			If:     []registry.Condition{registry.Absent(m.tree.Config()), registry.Present(m.tree.Config())},
+			Then:   []registry.Write{registry.Put(m.tree.Config(), ""), registry.Put(m.tree.Operated(), "")},
+			Repeat: registry.RepeatHarmless,
+		})
+		switch {
+		case err == nil, errors.Is(err, registry.ErrConflict):
+			return nil
+		case errors.Is(err, registry.ErrDenied), errors.Is(err, registry.ErrNoSpace):
+			return &unwritableError{name, err}
+		case !errors.Is(err, registry.ErrUnknownOutcome) || ctx.Err() != nil:
+			return away(ctx, name, err)
+		}
+	}
+}
+
 // shut waits until nothing of the stopped job runs and its owners have had time to note what they missed, and closes it. It
 // answers false if the configuration is not that of revision any more, or the mark of elasticron migrate not that of migrated.
 func (m *mover) shut(ctx context.Context, revision, migrated registry.Revision) (closed bool, err error) {
@@ -458,6 +519,9 @@ func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.
 	operated, err := jobtree.DecodeOperated(shown.Get(m.tree.Operated()))
 	if err != nil || operated.Moving == nil {
 		return false, nil
+	}
+	if err := m.writable(ctx); err != nil {
+		return false, fmt.Errorf("it is stopped in %s, and not closed: call it again to go on, or enable the job to call it off: %w", m.r.From, err)
 	}
 	m.say("closing it in %s", m.r.From)
 	cfg := st.Config.Value

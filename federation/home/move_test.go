@@ -228,8 +228,8 @@ var errDied = errors.New("the mover died")
 // diesBefore moves the job until the mover dies, as it is about to write to its new home.
 func (w *world) diesBefore(to string) {
 	w.t.Helper()
-	died := w.directory(func(name string, _ registry.Txn, do func() error) error {
-		if name == to {
+	died := w.directory(func(name string, txn registry.Txn, do func() error) error {
+		if name == to && !tries(txn) {
 			return errDied
 		}
 		return do()
@@ -583,7 +583,10 @@ func TestAJobIsMigratedWhileItMoves(t *testing.T) {
 			w := newWorld(t)
 			w.store("a")
 			n := 0
-			d := w.directory(func(_ string, _ registry.Txn, do func() error) error {
+			d := w.directory(func(_ string, txn registry.Txn, do func() error) error {
+				if tries(txn) {
+					return do()
+				}
 				if n++; n == commit {
 					w.marks("a", `{"id":"M","state":"prepared"}`)
 				}
@@ -701,6 +704,74 @@ func TestAJobIsAskedBackOnItsWay(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, moved.Done)
 	})
+}
+
+// tries tells a transaction that only asks whether it could be done.
+func tries(txn registry.Txn) bool {
+	return slices.Contains(txn.If, registry.Absent(orders.Config())) && slices.Contains(txn.If, registry.Present(orders.Config()))
+}
+
+// A target or a directory that this user cannot write, or that is full, is found before the job is stopped, and once more before it
+// is closed, as long as the move can be called off. Trying changes nothing, not even the revision of a node.
+func TestWhatCannotBeWrittenIsFoundFirst(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, closed := range []string{"b", "dir"} {
+			for _, why := range []error{registry.ErrDenied, registry.ErrNoSpace} {
+				for _, later := range []bool{false, true} {
+					w := newWorld(t)
+					w.store("a")
+					stopped := false
+					d := w.directory(func(name string, _ registry.Txn, do func() error) error {
+						if name == closed && (stopped || !later) {
+							return why
+						}
+						stopped = stopped || name == "a"
+						return do()
+					})
+					before := w.all("a", "b", "dir")
+					if later {
+						_, err := d.Move(t.Context(), "orders", "b", home.MoveOptions{})
+						require.ErrorIs(t, err, why)
+						require.NotErrorIs(t, err, home.ErrRefused, "it was stopped")
+						require.ErrorContains(t, err, "it is stopped in a, and not closed: call it again to go on, or enable the job to call it off: "+closed+" cannot be written")
+						op, err := operate.New(w.handles["a"], operate.By("bert", "test"))
+						require.NoError(t, err)
+						_, err = op.EnableJob(t.Context(), "orders", operate.Options{})
+						require.NoError(t, err)
+						require.Equal(t, config(t), w.nodes("a")[orders.Config()])
+						require.Equal(t, before["b"], w.all("b")["b"])
+						require.Equal(t, before["dir"], w.all("dir")["dir"])
+					} else {
+						for _, dry := range []bool{true, false} {
+							_, err := d.Move(t.Context(), "orders", "b", home.MoveOptions{DryRun: dry})
+							require.ErrorIs(t, err, why)
+							require.ErrorIs(t, err, home.ErrRefused)
+							require.ErrorContains(t, err, closed+" cannot be written")
+							require.Equal(t, before, w.all("a", "b", "dir"))
+						}
+						_, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{DryRun: true})
+						require.NoError(t, err)
+						require.Equal(t, before, w.all("a", "b", "dir"))
+					}
+					w.move("b")
+					w.livesOnlyIn("b")
+				}
+			}
+		}
+	})
+}
+
+// all returns the nodes of registries, with their revisions.
+func (w *world) all(of ...string) map[string][]registry.Node {
+	w.t.Helper()
+	all := make(map[string][]registry.Node)
+	for _, name := range of {
+		nodes, _, err := w.handles[name].List(w.t.Context(), registry.Root)
+		require.NoError(w.t, err)
+		all[name] = nodes
+	}
+	return all
 }
 
 // runs has an item run in a session that lives.
