@@ -116,7 +116,7 @@ func TestATriggerWhoseAnswerWasLost(t *testing.T) {
 		g := newGround(t)
 		state := g.tree().Revision
 		g.others(3)
-		list := g.operated().Moved()
+		list := g.operated().Moved("")
 		g.do(registry.Put(nodes.Operated(), jobtree.EncodeOperated(list)))
 		_, err := again(g, operate.Result{ID: "lost", Plan: operate.Plan{State: state}})
 		g.refused(operate.CauseOvertaken, err)

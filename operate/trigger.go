@@ -295,20 +295,18 @@ func (w *world) byJava(it jobtree.Item, owner string) TriggerState {
 // triggerFollowed tells how far each item has come with a trigger.
 func triggerFollowed(w *world, t Trigger, r Result) Progress {
 	cfg := w.state.Config
+	op, _ := w.operated.Value.Find(r.ID)
 	switch {
 	case !cfg.Exists():
 		return Progress{Overtaken: true, Text: "the job was removed"}
+	case r.Revision == 0 && op.Begun:
+		return begunElsewhere(w, t)
 	case r.Revision == 0:
 		return Progress{Overtaken: true, Text: "it was triggered before this call, under a number that is not known here"}
 	case cfg.Err == nil && !cfg.Value.Monitored(), !w.java && w.state.Triggered().Revision == r.Revision && w.state.Triggered().Value.Each:
 		return done("executions are not recorded")
 	}
-	items := t.Items
-	if len(items) == 0 {
-		for item := range w.total() {
-			items = append(items, item)
-		}
-	}
+	items := w.asked(t)
 	p := Progress{Of: len(items), Text: "items have run, or will not"}
 	for _, item := range items {
 		became := w.becameOf(item, r.Revision)
@@ -321,6 +319,36 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 		if end := w.state.Triggered().Value.Until.Add(clockTolerance); !end.Before(w.now) {
 			p.again = end
 		}
+	}
+	return p
+}
+
+// asked are the items that a trigger is for.
+func (w *world) asked(t Trigger) []int {
+	if len(t.Items) > 0 {
+		return t.Items
+	}
+	items := make([]int, w.total())
+	for item := range items {
+		items[item] = item
+	}
+	return items
+}
+
+// begunElsewhere is how far a trigger is that the job has left behind in another registry: it moves when nothing of it runs, and all
+// items had begun for it. Their records here do not tell for which request they ran.
+func begunElsewhere(w *world, t Trigger) Progress {
+	items := w.asked(t)
+	p := Progress{
+		Done: true, Of: len(items), Ready: len(items),
+		Text: "items had begun for it when the job came from another registry; the executions of the job tell how they ended",
+	}
+	for _, item := range items {
+		became := ItemProgress{Item: item, Instance: w.state.Owner(item), State: ItemRan}
+		if w.state.Item(item).Disabled {
+			became.State = ItemDisabled
+		}
+		p.Items = append(p.Items, became)
 	}
 	return p
 }

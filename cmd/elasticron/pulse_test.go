@@ -72,7 +72,9 @@ func TestTheClockOfWhatIsNotKnownAnyMore(t *testing.T) {
 		now, of.err, p.heard = noon.Add(time.Duration(seconds)*time.Second), err, p.heard.Add(-silentFor)
 		p.ask(t.Context())
 	}
-	at := func(revision registry.Revision) int { return int(p.clock(registry.NewSnapshot(revision, nil)).Sub(noon).Seconds()) }
+	at := func(revision registry.Revision) int {
+		return int(p.clock(registry.NewSnapshot(revision, nil)).Sub(noon).Seconds())
+	}
 	require.Equal(t, 0, at(1))
 	ask(10, nil)
 	now = noon.Add(12 * time.Second)

@@ -164,7 +164,7 @@ func (m *mover) originalOf(ctx context.Context, cfg job.Config, left registry.Sn
 		return o, err
 	}
 	operated.Moving = nil
-	o.nodes[m.tree.Operated()] = jobtree.EncodeOperated(operated.Moved())
+	o.nodes[m.tree.Operated()] = jobtree.EncodeOperated(operated.Moved(o.begun()))
 	return o, nil
 }
 
@@ -179,11 +179,26 @@ func carried(kind jobtree.Kind) bool {
 	}
 }
 
+// open is the job as it was before it was closed: which items run for a request is a matter of the configuration.
+func (o *original) open() *jobtree.State {
+	open := *o.state
+	open.Config.Value, open.Config.Err = o.cfg, nil
+	return &open
+}
+
+// begun is the id of the operation that made the last request by hand, if all items have begun for it; else it is empty. Nothing
+// goes with the job of such a request, so its operation is to say so. Of a request that was over before all had begun it does not.
+func (o *original) begun() string {
+	asked := o.state.Triggered()
+	if !asked.Exists() || asked.Err != nil || asked.Value.Each || o.cfg.Unmonitored || len(o.open().Pending(time.Time{})) > 0 {
+		return ""
+	}
+	return asked.Value.Operation
+}
+
 // request carries over what items still have to run by hand.
 func (m *mover) request(o *original, now time.Time) error {
-	open := *o.state // as it was before it was closed: which items run for a request is a matter of the configuration
-	open.Config.Value, open.Config.Err = o.cfg, nil
-	items, before := open.Pending(now), o.state.Triggered()
+	items, before := o.open().Pending(now), o.state.Triggered()
 	if len(items) == 0 || before.Err != nil || o.cfg.Unmonitored {
 		return nil
 	}

@@ -69,6 +69,9 @@ type Operation struct {
 	First, Items string
 	// Asked is a digest of what a trigger was asked for beside its items; empty if that is not known. It is made of a parameter, too.
 	Asked string
+	// Begun tells of a request by hand that the job has come from another registry since, and that nothing was left of it then: all
+	// items that it asked for had begun.
+	Begun bool
 	// Unknown are members that this version does not know, as they stood. They are kept.
 	Unknown string
 }
@@ -116,11 +119,14 @@ func (o Operated) TellsSince(since, node registry.Revision) bool {
 	return node <= since || slices.ContainsFunc(o.Operations, func(op Operation) bool { return op.After != 0 && op.After <= since })
 }
 
-// Moved returns the operations as they go on in another registry, whose revisions count from elsewhere.
-func (o Operated) Moved() Operated {
+// Moved returns the operations as they go on in another registry, whose revisions count from elsewhere. begun is the id of the
+// operation whose request is left behind, as all of its items have begun; empty if there is none.
+func (o Operated) Moved(begun string) Operated {
 	o.Operations = slices.Clone(o.Operations)
 	for i := range o.Operations {
-		o.Operations[i].After = 0
+		op := &o.Operations[i]
+		op.After = 0
+		op.Begun = op.Begun || begun != "" && op.ID == begun
 	}
 	return o
 }

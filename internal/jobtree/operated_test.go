@@ -28,6 +28,7 @@ func anOperation() *rapid.Generator[jobtree.Operation] {
 			Before:  strings.Repeat(words.Draw(t, "before"), rapid.SampledFrom([]int{0, 1, 300}).Draw(t, "times")),
 			Cut:     rapid.Bool().Draw(t, "cut"),
 			Asked:   rapid.StringMatching(`([0-9a-f]{16})?`).Draw(t, "asked"),
+			Begun:   rapid.Bool().Draw(t, "begun"),
 			Unknown: rapid.SampledFrom([]string{"", `"later":{"a":[1,2]}`, `"x":1,"y":"}"`}).Draw(t, "unknown"),
 		}
 	})

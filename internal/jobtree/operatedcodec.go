@@ -58,6 +58,7 @@ func (op *Operation) write(w *writer) {
 	w.string("first", op.First)
 	w.string("items", op.Items)
 	w.string("asked", op.Asked)
+	w.flag("begun", op.Begun)
 	w.members(op.Unknown)
 }
 
@@ -166,6 +167,8 @@ func (op *Operation) read(r *reader, o object) {
 			op.Items = r.text(m)
 		case "asked":
 			op.Asked = r.text(m)
+		case "begun":
+			op.Begun = r.flag(m)
 		default:
 			unknown = append(unknown, m.text)
 		}
