@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -104,10 +105,14 @@ func (s *Store) writeRefused(ctx context.Context, events []history.Event, refuse
 // forms are how an event is stored that is refused as it is, one after the other.
 var forms = []struct {
 	text func(text string, limit int) string
-	told string
+	tell func(ctx context.Context, log *slog.Logger, refused error)
 }{
-	{plain, "an event was stored in plain characters, since the database refused it as it was"},
-	{short, "an event was stored with a short text, since the database refused it as it was"},
+	{plain, func(ctx context.Context, log *slog.Logger, refused error) {
+		log.WarnContext(ctx, "an event was stored in plain characters, since the database refused it as it was", "error", refused)
+	}},
+	{short, func(ctx context.Context, log *slog.Logger, refused error) {
+		log.WarnContext(ctx, "an event was stored with a short text, since the database refused it as it was", "error", refused)
+	}},
 }
 
 // writeOne stores the one event that is refused: in plain characters, or with a short text, if that makes a difference. If even
@@ -136,7 +141,7 @@ func (s *Store) writeOne(ctx context.Context, one []history.Event, refused error
 		}
 		before = now
 		if last = s.writeAll(ctx, one, form.text); last == nil {
-			s.log.WarnContext(ctx, form.told, "error", refused)
+			form.tell(ctx, s.log, refused)
 			return nil
 		}
 	}
