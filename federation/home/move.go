@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,6 +69,9 @@ func (d *Directory) Move(ctx context.Context, job, to string, opts MoveOptions) 
 	if err == nil && registry.CheckPath(jobtree.For(job).Root()) != nil {
 		err = fmt.Errorf("%w: the name of the job is %q, must be one segment of a path", ErrInvalidOption, job)
 	}
+	if err == nil && !slices.Contains(d.names, to) {
+		err = fmt.Errorf("%w: there is no registry %q, but %s", ErrInvalidOption, to, listed(d.names))
+	}
 	if err == nil {
 		_, err = d.get(ctx, to, job)
 	}
@@ -114,25 +118,51 @@ func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error 
 			return err
 		}
 	}
-	if p.From == "" {
-		if err := m.depart(ctx, p); err != nil || opts.DryRun {
-			return err
-		}
-	} else if opts.DryRun {
+	if p.From != "" && opts.DryRun {
 		m.say("it has left %s, and would be copied to %s", r.From, r.To)
 		return nil
 	}
+	err = m.carryOut(ctx, p)
+	if err != nil && ctx.Err() != nil {
+		err = m.standing(err)
+	}
+	r.Done = err == nil && !opts.DryRun
+	return err
+}
+
+// carryOut brings a job from where it was found to where it is to be.
+func (m *mover) carryOut(ctx context.Context, p Place) error {
+	if p.From == "" {
+		if err := m.depart(ctx, p); err != nil || m.opts.DryRun {
+			return err
+		}
+	}
+	m.stands = fmt.Sprintf("it has left %s: call it again to go on", m.r.From)
 	if err := m.arrive(ctx); err != nil {
 		return err
 	}
 	if err := m.settle(ctx); err != nil {
 		return err
 	}
-	now, err := d.find(ctx, r.Job)
-	if err == nil && (now.Registry != r.To || now.From != "") {
-		err = fmt.Errorf("%w: somebody has moved the job on, to %s", ErrCalledOff, now.Registry)
+	now, err := m.d.find(ctx, m.r.Job)
+	switch {
+	case err != nil:
+		return err
+	case now.Registry != m.r.To || now.From != "":
+		return fmt.Errorf("%w: somebody has moved the job on, to %s", ErrCalledOff, now.Registry)
+	case p.From == "" && !p.Exists: // a mover may have died when the job had arrived where it was removed
+		return m.tidy(ctx, now)
 	}
-	r.Done = err == nil
+	return nil
+}
+
+// standing completes an error with how far the job is, unless that was said.
+func (m *mover) standing(err error) error {
+	if m.stands == "" {
+		return err
+	}
+	err = fmt.Errorf("%s: %w", m.stands, err)
+	m.stands = ""
 	return err
 }
 
@@ -144,6 +174,7 @@ type mover struct {
 	tree     jobtree.Tree
 	from, to Store
 	id       string        // of the move, once the job is closed
+	stands   string        // how far the job is, and what can be done then, for an error that keeps it there; empty: where it was
 	copies   time.Duration // how long copying the job may take
 	late     *original     // what was brought later than that, read when it had been; nil: nothing was
 }
@@ -215,6 +246,7 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 			return nil
 		case now.next == toStop:
 			m.say("stopping it in %s", m.r.From)
+			m.stands = fmt.Sprintf("it may be stopped in %s: call it again to go on, or enable the job to call it off", m.r.From)
 			again, err := commit(ctx, m.r.From, m.from, m.stop(shown, now.state, now.operated))
 			if err != nil {
 				return err
@@ -448,6 +480,7 @@ func (m *mover) try(ctx context.Context, name string, store Store) error {
 // shut waits until nothing of the stopped job runs and its owners have had time to note what they missed, and closes it. It
 // answers false if the configuration is not that of revision any more, or the mark of elasticron migrate not that of migrated.
 func (m *mover) shut(ctx context.Context, revision, migrated registry.Revision) (closed bool, err error) {
+	m.stands = fmt.Sprintf("it is stopped in %s, and not closed: call it again to go on, or enable the job to call it off", m.r.From)
 	view, err := m.from.View(ctx, m.tree.Root())
 	if err != nil {
 		return false, away(ctx, m.r.From, err)
@@ -505,7 +538,7 @@ func (m *mover) awaitEnd(ctx context.Context, view *registry.View, shown registr
 	changed, err := changes(ctx, view, shown, lateEnd)
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("items %v still run; call it again to go on, or enable the job to call it off: %w", running, context.Cause(ctx))
+		return fmt.Errorf("items %v still run: %w", running, context.Cause(ctx))
 	case err != nil:
 		return away(ctx, m.r.From, err)
 	case !changed:
@@ -521,7 +554,7 @@ func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.
 		return false, nil
 	}
 	if err := m.writable(ctx); err != nil {
-		return false, fmt.Errorf("it is stopped in %s, and not closed: call it again to go on, or enable the job to call it off: %w", m.r.From, err)
+		return false, m.standing(err)
 	}
 	m.say("closing it in %s", m.r.From)
 	cfg := st.Config.Value
@@ -530,6 +563,7 @@ func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.
 	if err != nil {
 		return false, refused("its configuration cannot be written: %v", err)
 	}
+	m.stands = fmt.Sprintf("it is stopped in %s, and may be closed: call it again to go on", m.r.From)
 	again, err := commit(ctx, m.r.From, m.from, registry.Txn{
 		If: []registry.Condition{
 			registry.Unchanged(m.tree.Config(), st.Config.Revision),

@@ -622,7 +622,7 @@ func TestMovesThatAreRefused(t *testing.T) {
 			want   error
 			text   string
 		}{
-			"an unknown registry":            {func(*world) {}, "z", home.ErrLost, `"z"`},
+			"an unknown registry":            {func(*world) {}, "z", home.ErrInvalidOption, `there is no registry "z", but a, b, c, dir`},
 			"the target has one":             {func(w *world) { w.store("b") }, "b", home.ErrTwice, "a, b"},
 			"the configuration":              {put(orders.Config(), "{}"), "b", home.ErrRefused, "cannot be read"},
 			"a record":                       {put(orders.ItemRecord(0), "{}"), "b", home.ErrRefused, "cannot be read"},
@@ -654,7 +654,7 @@ func TestAMoveWaitsAndIsCalledOff(t *testing.T) {
 			_, err := w.directory(nil).Move(short, "orders", "b", home.MoveOptions{})
 			cancel()
 			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.ErrorContains(t, err, "items [2] still run")
+			require.ErrorContains(t, err, "it is stopped in a, and not closed: call it again to go on, or enable the job to call it off: items [2] still run")
 			result := make(chan error, 1)
 			go func() {
 				_, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{})
@@ -676,6 +676,63 @@ func TestAMoveWaitsAndIsCalledOff(t *testing.T) {
 			require.NoError(t, <-result)
 			w.livesOnlyIn("b")
 		}
+	})
+}
+
+// A call that ends before any of its transactions, or without hearing of it, says how far the job is, and how to go on.
+func TestACallThatEndsSaysHowFarTheJobIs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var said []string
+		for at, over := 1, false; !over; at++ {
+			w := newWorld(t)
+			w.store("a")
+			ctx, cancel := context.WithCancel(t.Context())
+			n := 0
+			_, err := w.directory(func(_ string, txn registry.Txn, do func() error) error {
+				if tries(txn) {
+					return do()
+				}
+				if n++; n == at {
+					cancel()
+					return registry.ErrUnknownOutcome
+				}
+				return do()
+			}).Move(ctx, "orders", "b", home.MoveOptions{})
+			if over = err == nil; !over {
+				require.ErrorContains(t, err, "call it again to go on")
+				for _, text := range []string{"may be stopped in a", "is stopped in a, and not closed", "is stopped in a, and may be closed", "has left a"} {
+					if strings.Contains(err.Error(), text) && !slices.Contains(said, text) {
+						said = append(said, text)
+					}
+				}
+			}
+			cancel()
+		}
+		require.Equal(t, []string{"may be stopped in a", "is stopped in a, and may be closed", "has left a"}, said)
+	})
+}
+
+// A mover dies when the job has arrived, and it is removed there. Whoever gives its name another home cleans up where it came from.
+func TestRemainsOfAJobThatWasRemoved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("b")
+		settles := false
+		_, err := w.directory(func(name string, txn registry.Txn, do func() error) error {
+			if settles && name != "c" {
+				return errDied
+			}
+			settles = settles || name == "c" && slices.ContainsFunc(txn.Then, func(x registry.Write) bool { return x.Path == orders.Tokens() })
+			return do()
+		}).Move(t.Context(), "orders", "c", home.MoveOptions{})
+		require.ErrorIs(t, err, errDied)
+		require.NotEmpty(t, w.nodes("b")[orders.ItemRecord(0)])
+		w.remove("c")
+		w.move("a")
+		require.Len(t, w.nodes("b"), 1, "where it went")
+		require.NoError(t, w.create("a"))
 	})
 }
 
