@@ -93,7 +93,7 @@ var builders = map[string]builder{
 	"scheduler/internal/membership/leave.go AnnounceLeave": {"hand over", []string{endsItself}, "updates the instance that it compares"},
 	"scheduler/internal/membership/leave.go leaves":        {"leave", []string{endsItself}, "adds to one that deletes the instance whose creation or revision it compares"},
 	"scheduler/internal/membership/leave.go leaveForClock": {"leave because of the clock", []string{endsItself}, "LeaveTxn with a condition more"},
-	"scheduler/internal/membership/leave.go Resign":        {"resign before leaving", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/internal/membership/leave.go resign":        {"resign before leaving", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/resign.go resign":                           {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
 	"scheduler/internal/leadership/elect.go abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
