@@ -30,6 +30,10 @@ type Files struct {
 	// Before is what these very files said of the job until they were changed, if who has them knows that. If it is what
 	// was heard last, then they were made of that, and are heard whatever their version is.
 	Before string
+	// Lacked is when it was heard that these very files name the job no more, as [LackHeard] tells, if who has them has said so
+	// itself. If nothing was heard since, then they were made of that, and are heard whatever their version is: what was taken
+	// away, as a mount was, has been put back.
+	Lacked time.Time
 }
 
 func (f Files) check() error {
@@ -180,7 +184,10 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 
 // madeOf tells whether files were made of what was heard last. A version that somebody gives decides alone.
 func (f Files) madeOf(mark jobtree.Files) bool {
-	return f.Before != "" && !mark.Gone && mark.Digest == digestOf(f.Before) && (f.ByTime || !later(mark.Version, f.Version))
+	if mark.Gone {
+		return !f.Lacked.IsZero() && mark.Heard.Equal(f.Lacked) && (f.ByTime || !later(mark.Version, f.Version))
+	}
+	return f.Before != "" && mark.Digest == digestOf(f.Before) && (f.ByTime || !later(mark.Version, f.Version))
 }
 
 // changedSince tells whether files were changed after those that were heard last, as far as their version tells that.
@@ -401,6 +408,16 @@ func FilesOf(s registry.Snapshot, owner string) (names []string) {
 		}
 	}
 	return names
+}
+
+// LackHeard returns when it was heard that files of an owner do not name a job, if the operation that wrote it down is the last one of
+// the job. Else it is the zero time.
+func LackHeard(operated registry.Node, owner string, written registry.Revision) time.Time {
+	all, err := jobtree.DecodeOperated(operated)
+	if err != nil || operated.Revision != written || all.Files == nil || all.Files.Owner != owner || !all.Files.Gone {
+		return time.Time{}
+	}
+	return all.Files.Heard
 }
 
 // AsFilesHaveIt tells whether a job is in a state of the registry as files of an owner have it, so that

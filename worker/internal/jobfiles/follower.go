@@ -51,6 +51,9 @@ type Follower struct {
 	made map[string]string
 	// missing says since when files name a job no more.
 	missing map[string]time.Time
+	// left says of jobs that this process has let go of when that was heard. Files that come back where they were, as on a mount
+	// that was away, are not older than that.
+	left map[string]time.Time
 	// lacks is the version of what the files did not say when they were first read. What happens to the folder later is
 	// no sign that a job has left it which this process has never seen there.
 	lacks int64
@@ -67,7 +70,7 @@ type State struct {
 func New(reg registry.Reader, operator *operate.Operator, source Source, log *slog.Logger) *Follower {
 	return &Follower{
 		registry: reg, operator: operator, log: log, wake: make(chan struct{}, 1), source: source,
-		made: make(map[string]string), missing: make(map[string]time.Time),
+		made: make(map[string]string), missing: make(map[string]time.Time), left: make(map[string]time.Time),
 	}
 }
 
@@ -137,6 +140,7 @@ func (f *Follower) compare(ctx context.Context) bool {
 	if source != f.compared { // what was missing in another folder, or as another owner's, is not in this
 		f.compared, f.lacks = source, 0
 		clear(f.missing)
+		clear(f.left)
 	}
 	set, err := Read(source.Directory, source.Version, time.Now())
 	if errors.Is(err, ErrMoving) {
@@ -236,13 +240,14 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 		text := set.Jobs[job].Text
 		if operate.AsFilesHaveIt(seen, job, text, source.Owner) {
 			f.made[job] = text
+			delete(f.left, job)
 			continue
 		}
 		if !seen.Get(jobtree.For(job).Config()).Exists() && f.made[job] == text {
 			o.notes = append(o.notes, fmt.Sprintf("job %q was removed, and comes back when its files change or the worker starts", job))
 			continue
 		}
-		files := operate.Files{Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Before: f.made[job]}
+		files := operate.Files{Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Before: f.made[job], Lacked: f.left[job]}
 		err := f.take(ctx, job, text, files, source)
 		if o.hear(err) {
 			f.failed(ctx, err)
@@ -250,6 +255,7 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 		}
 		if err == nil {
 			f.made[job] = text
+			delete(f.left, job)
 			f.log.InfoContext(ctx, "job is as files have it", "job", job)
 		}
 		if cause, _ := operate.IsRefused(err); cause == operate.CauseFiles {
@@ -314,9 +320,9 @@ func (f *Follower) take(ctx context.Context, job, text string, files operate.Fil
 // leave does not wait for what runs, be it for hours: a removal only begins, which disables the job, and is gone on with by the
 // next comparisons, from what the folder and the settings say then.
 func (f *Follower) leave(ctx context.Context, job string, files operate.Files, source Source) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	leaving, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err := f.operator.LeaveFiles(ctx, job, files, source.Gone, operate.Options{
+	r, err := f.operator.LeaveFiles(leaving, job, files, source.Gone, operate.Options{
 		Reason: "no file in " + source.Directory + " names it",
 		Progress: func(p operate.Progress) {
 			if !p.Done {
@@ -324,7 +330,24 @@ func (f *Follower) leave(ctx context.Context, job string, files operate.Files, s
 			}
 		},
 	})
+	if unconfirmed := (*operate.UnconfirmedError)(nil); err == nil || errors.As(err, &unconfirmed) {
+		f.noteLeft(ctx, job, source.Owner, r.Revision)
+	}
 	return err
+}
+
+// noteLeft takes down what was written when this process let go of a job. If that cannot be read, or others have operated the job
+// since, its files count as any others when they come back.
+func (f *Follower) noteLeft(ctx context.Context, job, owner string, written registry.Revision) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	operated, err := f.registry.Get(ctx, jobtree.For(job).Operated())
+	if err != nil {
+		return
+	}
+	if heard := operate.LackHeard(operated, owner, written); !heard.IsZero() {
+		f.left[job] = heard
+	}
 }
 
 // notRemoved says why a removal has not come to its end, each time in the same words: what is new is logged.

@@ -328,6 +328,82 @@ func TestAFileThatGoes(t *testing.T) {
 	})
 }
 
+// A folder that is empty for a while, as one whose mount is away, takes its jobs with it, and they are back with the same files, as old
+// as they are. Whoever has another copy of them, and has not seen them go, is not heard with it. What another one has let go of since
+// stays so.
+func TestAFolderThatIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		time.Sleep(10 * time.Minute)
+		files := map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")}
+		none := map[string]string{"a.yaml": "", "b.yaml": ""}
+		source := jobfiles.Source{Gone: operate.GoneDisable}
+		f := s.follow(source, files)
+		written := time.Now()
+		for range 2 {
+			time.Sleep(time.Minute)
+			f.write(none)
+			time.Sleep(2 * time.Minute)
+			require.Equal(t, "disabled @daily", s.cron("a"))
+			require.Equal(t, "disabled @daily", s.cron("b"))
+			copied := s.begin(source, nil)
+			copied.writeAsOf(written, files)
+			time.Sleep(time.Minute)
+			require.Equal(t, "disabled @daily", s.cron("a"), "a copy that came later knows nothing")
+
+			f.writeAsOf(written, files)
+			time.Sleep(time.Minute)
+			require.Equal(t, "@daily", s.cron("a"))
+			require.Equal(t, "@daily", s.cron("b"))
+			require.Equal(t, jobfiles.State{Read: true}, f.State())
+			copied.Follow(jobfiles.Source{Directory: s.TempDir(), Owner: "other"})
+		}
+
+		time.Sleep(time.Minute)
+		f.write(none)
+		time.Sleep(2 * time.Minute)
+		newer := s.follow(source, files)
+		require.Equal(t, "@daily", s.cron("a"), "new files name it")
+		newer.write(map[string]string{"a.yaml": ""})
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("a"))
+		f.writeAsOf(written, files)
+		time.Sleep(time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("a"), "somebody else has decided since")
+		require.Equal(t, "@daily", s.cron("b"))
+	})
+}
+
+// So it is while a removal waits for what runs, and when nothing is left of the job.
+func TestAFolderThatIsBackDuringARemoval(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		time.Sleep(10 * time.Minute)
+		files := map[string]string{"a.yaml": daily("a", "@daily")}
+		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, files)
+		written := time.Now()
+		time.Sleep(time.Minute)
+		end := s.runs("a")
+		f.write(map[string]string{"a.yaml": ""})
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("a"), "its removal waits")
+		f.writeAsOf(written, files)
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("a"))
+		end()
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "@daily", s.cron("a"))
+
+		f.write(map[string]string{"a.yaml": ""})
+		time.Sleep(3 * time.Minute)
+		require.Empty(t, s.cron("a"))
+		f.writeAsOf(written, files)
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("a"))
+		require.Equal(t, jobfiles.State{Read: true}, f.State())
+	})
+}
+
 // A link stays in the folder when what it leads to goes: that takes no job away.
 func TestALinkThatLeadsNowhere(t *testing.T) {
 	t.Parallel()
