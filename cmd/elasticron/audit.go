@@ -26,7 +26,7 @@ Java's console, or by a program that writes the registry itself.`,
 	}
 	reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
 		if len(args) > 0 {
-			g.want.name = args[0]
+			g.want.name = bare("job", args[0])
 		}
 		return g.audit(cmd.Context(), cmd.OutOrStdout(), at)
 	})

@@ -28,6 +28,7 @@ and the question say of how many that may be so.`,
 		Args:    cobra.ExactArgs(1),
 	}
 	newVerb(p, cmd, func(v *verb, args []string) error {
+		job := bare("job", args[0])
 		var first, last time.Time
 		if from == "" || to == "" {
 			return misuse("--from and --to are needed: want the times of the first and the last fire")
@@ -41,11 +42,11 @@ and the question say of how many that may be so.`,
 		if first.After(last) {
 			return misuse("--from is %s and --to is %s, want the earlier one first", from, to)
 		}
-		fires, err := v.op.Fires(v.ctx, args[0], first, last)
+		fires, err := v.op.Fires(v.ctx, job, first, last)
 		if err != nil {
 			return err
 		}
-		return v.backfill(args[0], fires, t)
+		return v.backfill(job, fires, t)
 	})
 	flags := cmd.Flags()
 	flags.StringVar(&from, "from", "", "first fire, such as 2026-03-01T02:00:00Z (required)")

@@ -81,7 +81,7 @@ func switchVerb(p *program, cmd *cobra.Command, of func(op operations) switches)
 			case "item":
 				return do.item(ctx, t.name, t.item, opts)
 			default:
-				return do.server(ctx, job, t.name, opts)
+				return do.server(ctx, bare("job", job), t.name, opts)
 			}
 		})
 	})

@@ -25,18 +25,18 @@ settings with names such as password, errors and checkpoints.`,
 		Args: cobra.ExactArgs(1),
 	}
 	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
-		from := registry.Reader(at)
+		job, from := bare("job", args[0]), registry.Reader(at)
 		if secrets {
 			from = stored(at)
 		}
-		nodes, revision, err := from.List(cmd.Context(), jobtree.For(args[0]).Root())
+		nodes, revision, err := from.List(cmd.Context(), jobtree.For(job).Root())
 		if err != nil {
 			return err
 		}
 		if len(nodes) == 0 {
-			return errNoJob(args[0])
+			return errNoJob(job)
 		}
-		d := scheduler.Dump{Job: args[0], Revision: int64(revision), ViewRevision: int64(revision)}
+		d := scheduler.Dump{Job: job, Revision: int64(revision), ViewRevision: int64(revision)}
 		for _, n := range nodes {
 			if !secrets {
 				n = jobtree.MaskNode(n)

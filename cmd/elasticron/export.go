@@ -36,6 +36,7 @@ all that is asked for.`,
 		if _, err := path.Match(match, ""); err != nil {
 			return misuse("--match is %q, want a pattern of letters, *, ? and [a-z]", match)
 		}
+		args = bareJobs(args)
 		wanted := func(job string) bool {
 			return (len(args) == 0 || slices.Contains(args, job)) && selection{match: match}.matches(job)
 		}

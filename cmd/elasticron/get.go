@@ -47,6 +47,18 @@ type listing struct {
 	rows     func(ns *operate.Namespace, want selection) []listed
 }
 
+// kind is that of what the argument names.
+func (l *listing) kind() string {
+	switch l.argument {
+	case "INSTANCE":
+		return "instance"
+	case "IP":
+		return "server"
+	default:
+		return "job"
+	}
+}
+
 // listed is one thing of a list.
 type listed struct {
 	name   string   // of -o name, which is also what sets it apart from others
@@ -103,7 +115,7 @@ func newGetOne(p *program, l *listing) *cobra.Command {
 	}
 	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
 		if len(args) > 0 {
-			g.want.name = args[0]
+			g.want.name = bare(l.kind(), args[0])
 		}
 		return g.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr(), at)
 	})

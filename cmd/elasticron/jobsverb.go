@@ -55,7 +55,7 @@ func (v *verb) jobsOf(args []string, match string) (jobs []string, err error) {
 	case match != "" && len(args) > 0:
 		return nil, misuse("jobs are named besides --match: want one of them")
 	case match == "":
-		for _, job := range args {
+		for _, job := range bareJobs(args) {
 			if !slices.Contains(jobs, job) { // each once
 				jobs = append(jobs, job)
 			}

@@ -70,7 +70,7 @@ It needs a context with several registries: see elasticron context set --help. T
 				bounded, stop = context.WithTimeout(ctx, timeout)
 				defer stop()
 			}
-			moved, err := all.homes.Move(bounded, args[0], target, opts)
+			moved, err := all.homes.Move(bounded, bare("job", args[0]), target, opts)
 			if err == nil {
 				err = showMoved(cmd.OutOrStdout(), output, opts.DryRun, moved)
 			}

@@ -32,19 +32,20 @@ as if it were not.`,
 		if err := checkCount(count); err != nil {
 			return err
 		}
-		ns, err := operate.ReadJob(cmd.Context(), at, args[0], p.now())
+		job := bare("job", args[0])
+		ns, err := operate.ReadJob(cmd.Context(), at, job, p.now())
 		if err != nil {
 			return err
 		}
-		st, found := ns.State(args[0])
+		st, found := ns.State(job)
 		if !found {
-			return missing(cmd.Context(), at, args[0])
+			return missing(cmd.Context(), at, job)
 		}
 		c := st.Config
 		if c.Err != nil {
 			return c.Err
 		}
-		if _, faulty := jobtree.CheckConfig(args[0], c.Value); faulty != nil {
+		if _, faulty := jobtree.CheckConfig(job, c.Value); faulty != nil {
 			return faulty
 		}
 		schedule, err := c.Value.Schedule()

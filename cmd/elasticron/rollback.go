@@ -25,7 +25,7 @@ given.`,
 			return misuse("--to is missing: want the id of an operation, as elasticron audit lists it")
 		}
 		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
-			return v.op.RollBack(ctx, args[0], operation, opts)
+			return v.op.RollBack(ctx, bare("job", args[0]), operation, opts)
 		})
 	})
 	v.asks = true

@@ -35,21 +35,22 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 		Args: cobra.ExactArgs(1),
 	}
 	v := newVerb(p, cmd, func(v *verb, args []string) error {
-		was, err := stored(v.at).Get(v.ctx, jobtree.For(args[0]).Config())
+		job := bare("job", args[0])
+		was, err := stored(v.at).Get(v.ctx, jobtree.For(job).Config())
 		if errors.Is(err, registry.ErrNotFound) {
-			return errNoJob(args[0])
+			return statusError{exitRefused, errNoJob(job)} // as all other operations
 		} else if err != nil {
 			return err
 		}
 		text, elsewhere := was.Value, false
 		if _, elsewhere = jobtree.DecodeElsewhere(was); !elsewhere { // else there are no settings here, and the operation says why
-			if text, err = changed(v, jobtree.For(args[0]), was.Value, set); err != nil {
+			if text, err = changed(v, jobtree.For(job), was.Value, set); err != nil {
 				return err
 			}
 		}
 		s := operate.Settings{Text: text, Shown: was.Revision, ShownText: was.Value}
 		err = v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
-			return v.op.ChangeSettings(ctx, args[0], s, opts)
+			return v.op.ChangeSettings(ctx, job, s, opts)
 		})
 		if _, refused := operate.IsRefused(err); refused && len(set) == 0 && !elsewhere {
 			return kept(err, text)

@@ -30,7 +30,7 @@ given.`,
 			return v.inAllJobs(t.name, v.op.ShutDownEverywhere)
 		}
 		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
-			return v.op.ShutDown(ctx, job, t.name, opts)
+			return v.op.ShutDown(ctx, bare("job", job), t.name, opts)
 		})
 	})
 	v.asks = true

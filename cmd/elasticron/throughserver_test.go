@@ -155,7 +155,7 @@ func TestErrorsAreTheSameThroughAServer(t *testing.T) {
 		"rollback orders --to NONE --yes", "edit orders --set cron=x --yes", "edit orders --set shardingTotalCount=1 --yes", "edit none --set a=b --yes",
 		"disable --match [ --yes", "disable --match zz* --yes", "enable --match * --yes", "create -f testdata/jobs.yaml", "tidy servers --job none",
 		"disable item/orders/1 --id no!", "trigger orders --wait --timeout 10s", "backfill orders --from 2025-01-01T00:00:30Z --to 2025-01-01T00:00:31Z --yes",
-		"export broken", "export none", "audit -o json", "trigger orders --fire 2025-01-01T00:00:00Z -o json --id SAME",
+		"export broken", "export none", "audit none", "next job/orders", "edit job/none --set a=b --yes", "audit -o json", "trigger orders --fire 2025-01-01T00:00:00Z -o json --id SAME",
 		"backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:00:00Z --yes --timeout 10s",
 		"logs job/mail", "logs item/orders/0 --token 5", "logs job/none", "logs execution/none/0/2026-03-02T12:00:00Z", "logs execution/orders/0/2026-03-02T12:00:00Z",
 		"logs execution/mail/0/2026-03-02T12:00:00.02Z", "logs server/10.0.0.1", "logs execution/orders/0/noon", "logs job/orders --last 0", "logs job/orders --tail -1",

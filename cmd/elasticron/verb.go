@@ -321,6 +321,24 @@ func targetOf(text string, allowed ...string) (target, error) {
 	return target{}, misuse("%q is given, want %s%s", text, strings.Join(want, " or "), meant)
 }
 
+// bare returns the name in an argument such as job/orders, as -o name writes it, where there can be one kind of things only.
+// Neither kind may have a slash in its name.
+func bare(kind, text string) string {
+	if word, name, found := strings.Cut(text, "/"); found && kinds[word] == kind && name != "" {
+		return name
+	}
+	return text
+}
+
+// bareJobs is bare for arguments that name jobs.
+func bareJobs(args []string) []string {
+	names := make([]string, 0, len(args))
+	for _, arg := range args {
+		names = append(names, bare("job", arg))
+	}
+	return names
+}
+
 func cutLast(text string) (before, after string, found bool) {
 	i := strings.LastIndexByte(text, '/')
 	if i < 0 {

@@ -216,7 +216,7 @@ func TestEdit(t *testing.T) {
 	w.must(t, on("edit", "orders", "--yes", "--set", "timeoutSeconds=5")...)
 	require.Equal(t, 5*time.Second, config(t, reg, "orders").Timeout, "the exact time is no more in force")
 	_, errOut, status := w.does(t, on("edit", "none", "--set", "a=b")...)
-	require.Equal(t, exitFailed, status)
+	require.Equal(t, exitRefused, status, "as of all other operations")
 	require.Contains(t, errOut, `no job "none"`)
 	_, errOut, status = w.does(t, on("rollback", "orders", "--yes")...)
 	require.Equal(t, exitMisuse, status)

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestNamesOfListsAreArguments(t *testing.T) {
+	t.Parallel()
+	for _, command := range []string{
+		"next %", "dump %", "export %", "audit %", "get jobs %", "get items %", "get executions %", "get operations %",
+		"trigger % --dry-run", "trigger % % --dry-run", "reshard % --dry-run", "tidy % --servers 10.0.0.9 --dry-run", "remove % --force --dry-run",
+		"edit % --set cron=@daily --dry-run", "rollback % --to NONE --yes",
+		"backfill % --from 2026-03-02T11:00:00Z --to 2026-03-02T11:01:00Z --dry-run",
+		"shutdown instance/" + first + " --job % --dry-run", "disable server/10.0.0.1 --job % --dry-run",
+	} {
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t)
+			out, errOut, status := w.does(t, on(strings.Fields(strings.ReplaceAll(command, "%", "orders"))...)...)
+			gotOut, gotErr, gotStatus := w.does(t, on(strings.Fields(strings.ReplaceAll(command, "%", "job/orders"))...)...)
+			require.Equal(t, status, gotStatus, gotErr)
+			require.Equal(t, withoutIncidents(out), withoutIncidents(gotOut))
+			require.Equal(t, withoutIncidents(errOut), withoutIncidents(gotErr))
+		})
+	}
+	w := newShop(t)
+	require.Contains(t, w.must(t, on("get", "instances", "instance/"+first)...), first)
+	require.Contains(t, w.must(t, on("get", "servers", "server/10.0.0.1")...), "10.0.0.1")
+	_, errOut, status := w.does(t, on("next", "item/orders")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, `no job "item/orders"`)
+}
