@@ -33,3 +33,15 @@ func TestNamesOfListsAreArguments(t *testing.T) {
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errOut, `no job "item/orders"`)
 }
+
+func TestAuditOfNobody(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	out, errOut, status := w.does(t, on("audit", "none")...)
+	require.Equal(t, exitFailed, status)
+	require.Empty(t, out)
+	require.Contains(t, errOut, `no job "none"`)
+	require.Equal(t, "No operations found.\n", w.must(t, on("audit", "nightly")...))
+	out, _, _ = w.does(t, append([]string{"__complete"}, append(on("audit"), "o")...)...)
+	require.Contains(t, out, "orders\n")
+}

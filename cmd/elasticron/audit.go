@@ -24,12 +24,13 @@ Java's console, or by a program that writes the registry itself.`,
   elasticron audit orders -o json`,
 		Args: cobra.MaximumNArgs(1),
 	}
-	reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
+	conn := reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
 		if len(args) > 0 {
 			g.want.name = bare("job", args[0])
 		}
 		return g.audit(cmd.Context(), cmd.OutOrStdout(), at)
 	})
+	completes(cmd, conn, jobNames)
 	flags := cmd.Flags()
 	outputFlag(flags, &g.output, formatWide, formatJSON, formatYAML)
 	flags.StringVar(&g.want.match, "match", "", "operations on jobs whose name matches, such as 'orders-*'")
@@ -47,6 +48,9 @@ func (g *getting) audit(ctx context.Context, out io.Writer, at place) error {
 	outside := slices.DeleteFunc(operate.Outside(registry.NewSnapshot(revision, nodes)), func(c operate.OutsideChange) bool { return !g.want.ofJob(c.Job) })
 	unreadable, why := ns.UnreadableOperations()
 	unreadable = slices.DeleteFunc(unreadable, func(job string) bool { return !g.want.ofJob(job) })
+	if _, known := ns.State(g.want.name); g.want.name != "" && !known && len(rows)+len(outside)+len(unreadable) == 0 {
+		return missing(ctx, at, g.want.name) // or a slip of the pen would look as if nothing had been done
+	}
 	if g.output == formatJSON || g.output == formatYAML {
 		operations := make([]any, 0, len(rows))
 		for _, r := range rows {
