@@ -45,3 +45,27 @@ func TestAuditOfNobody(t *testing.T) {
 	out, _, _ = w.does(t, append([]string{"__complete"}, append(on("audit"), "o")...)...)
 	require.Contains(t, out, "orders\n")
 }
+
+func TestCronOfADelay(t *testing.T) {
+	t.Parallel()
+	out := newWorld(t).must(t, "cron", "@delay 10s")
+	require.Contains(t, out, "10s after the last run has ended")
+	require.Contains(t, out, "No fires by the clock")
+}
+
+func TestABackfillThatIsRefusedForGood(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	for command, says := range map[string]string{
+		"backfill orders --from 2100-01-01T00:00:00Z --to 2100-01-01T00:01:00Z --yes":           "lies in the future",
+		"backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:00:00Z --items 7 --yes": "item",
+		"backfill none --from 2025-03-01T02:00:00Z --to 2025-03-01T02:00:00Z --yes":             "there is no such job",
+	} {
+		_, errOut, status := w.does(t, on(strings.Fields(command)...)...)
+		require.Equal(t, exitRefused, status, command)
+		require.Contains(t, errOut, says)
+		require.NotContains(t, errOut, "go on with", command)
+	}
+	_, errOut, _ := w.does(t, on("backfill", "nightly", "--from", "2026-02-27T02:30:00Z", "--to", "2026-02-27T02:30:00Z", "--yes")...)
+	require.Contains(t, errOut, "go on with the same command", "somebody may enable its servers")
+}

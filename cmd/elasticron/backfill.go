@@ -103,7 +103,7 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 	} else if _, shown := fmt.Fprintf(v.out, "%d of %d fires have run.\n", len(fires)-len(result.Left), len(fires)); shown != nil {
 		return shown
 	}
-	if err != nil && len(result.Left) > 0 && result.ID != "" {
+	if err != nil && len(result.Left) > 0 && result.ID != "" && !refusedForGood(err) {
 		var failed *operate.ItemsFailedError
 		leaves := ""
 		if errors.As(err, &failed) {
@@ -112,6 +112,16 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		return fmt.Errorf("%w; go on with the same command and --id %s%s", err, operate.Options{ID: result.ID, Since: result.Since}.Key(), leaves)
 	}
 	return err
+}
+
+// refusedForGood tells whether the same command would be refused again, whenever it is given.
+func refusedForGood(err error) bool {
+	switch cause, _ := operate.IsRefused(err); cause {
+	case operate.CauseInvalid, operate.CauseUnknownJob, operate.CauseUnknownTarget, operate.CauseUsed, operate.CauseOvertaken:
+		return true
+	default:
+		return false
+	}
 }
 
 // mayHaveRun says how many of the fires may have run already: those that are not newer than the newest one of which the job

@@ -47,7 +47,8 @@ It refuses what a job would refuse, and names the field.`,
 			if err != nil {
 				return usageError{err}
 			}
-			if !cronexpr.IsTriggered(s) && cronexpr.NeverAfter(s, after) {
+			_, delayed := cronexpr.DelayOf(s)
+			if !delayed && !cronexpr.IsTriggered(s) && cronexpr.NeverAfter(s, after) {
 				return fmt.Errorf("%q never fires after %s", expr, after.UTC().Format(time.RFC3339))
 			}
 			return firesOf(s.String(), s, after, count).show(cmd.OutOrStdout(), output, p.now())
