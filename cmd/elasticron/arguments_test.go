@@ -3,8 +3,12 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 )
 
 func TestNamesOfListsAreArguments(t *testing.T) {
@@ -68,4 +72,30 @@ func TestABackfillThatIsRefusedForGood(t *testing.T) {
 	}
 	_, errOut, _ := w.does(t, on("backfill", "nightly", "--from", "2026-02-27T02:30:00Z", "--to", "2026-02-27T02:30:00Z", "--yes")...)
 	require.Contains(t, errOut, "go on with the same command", "somebody may enable its servers")
+}
+
+func TestInterruptedIsNotLost(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	put(t, w.hand(t), "/orders/sharding/0/record", jobtree.EncodeRecord(ran(t, first, noon.Add(-time.Minute), jobtree.Interrupted, "")))
+	lines := strings.Split(w.must(t, on("get", "items", "orders", "-o", "wide")...), "\n")
+	cell := func(column string) string {
+		return strings.Fields(lines[1][strings.Index(lines[0], column):])[0]
+	}
+	require.Equal(t, "0", cell("LOST"))
+	require.Equal(t, "1", cell("INTERRUPTED"))
+}
+
+func TestPropsAreDescribedOneByOne(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	text, err := jobtree.EncodeConfig(job.Config{
+		Name: "call", Class: "elasticron-http", Cron: "@daily", ShardingTotalCount: 1, Props: map[string]string{"http.uri": "http://a.example", "http.method": "HEAD"},
+	})
+	require.NoError(t, err)
+	put(t, w.hand(t), "/call/config", text)
+	out := w.must(t, on("describe", "job/call")...)
+	require.Regexp(t, `props\.http\.method +HEAD\n`, out)
+	require.Regexp(t, `props\.http\.uri +\*\*\*\n`, out)
+	require.NotContains(t, out, "map[")
 }

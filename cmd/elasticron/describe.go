@@ -289,7 +289,13 @@ func (p *page) settings(settings map[string]any) {
 	}
 	rows := [][]string{}
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
-		rows = append(rows, []string{name, fmt.Sprint(settings[name])})
+		members, several := settings[name].(map[string]any)
+		if !several {
+			rows = append(rows, []string{name, fmt.Sprint(settings[name])})
+		}
+		for _, member := range slices.Sorted(maps.Keys(members)) {
+			rows = append(rows, []string{name + "." + member, fmt.Sprint(members[member])})
+		}
 	}
 	p.table("Settings", rows)
 }

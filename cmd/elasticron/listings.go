@@ -59,7 +59,7 @@ of their last execution.`,
 		example: `  elasticron get items orders
   elasticron get items --status overdue,waiting`,
 		header: []string{"JOB", "ITEM", "STATUS", "SERVER", "LAST", "TOOK", "SUCCESS", "FAILED", "LOST"},
-		wide:   []string{"OWNER", "LAST FIRE", "TOKEN", "REASON"},
+		wide:   []string{"OWNER", "LAST FIRE", "TOKEN", "INTERRUPTED", "REASON"},
 		words:  operate.WordsOfItems(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			for _, job := range ns.Names() {
@@ -85,8 +85,8 @@ func itemListed(r operate.ItemRow, now time.Time) listed {
 		name: fmt.Sprintf("item/%s/%d", r.Job, r.Item), own: r.Job, status: statusWords(r.Shown(), r.Status, r.Reasons), value: r,
 		cells: []string{
 			r.Job, strconv.Itoa(r.Item), r.Shown(), orDash(r.Server), outcomeOf(r.Last, now), took,
-			count(r.Counts.Success), count(r.Counts.Failure), count(r.Counts.Lost + r.Counts.Interrupted),
-			orDash(r.Owner), instant(r.LastFire), token, orDash(reasonText(r.Reasons)),
+			count(r.Counts.Success), count(r.Counts.Failure), count(r.Counts.Lost),
+			orDash(r.Owner), instant(r.LastFire), token, count(r.Counts.Interrupted), orDash(reasonText(r.Reasons)),
 		},
 	}
 }
