@@ -48,6 +48,9 @@ type JobResult struct {
 	Err    error
 }
 
+// ErrNotBegun is the error of those of several jobs to which nothing was done, because the context had ended before.
+var ErrNotBegun = errors.New("not begun")
+
 // SomeFailedError says that an operation on several jobs was not done to all.
 type SomeFailedError struct{ Results []JobResult }
 
@@ -61,14 +64,18 @@ func (e *SomeFailedError) Failed() (failed []JobResult) {
 	return failed
 }
 
-// Error counts them and tells of the first; of those that only did not follow yet apart, which have not failed.
+// Error counts them and tells of the first; apart of those that only did not follow yet, and of those that have not begun, neither of
+// which have failed.
 func (e *SomeFailedError) Error() string {
-	var failed, late []JobResult
+	var failed, late, never []JobResult
 	for _, r := range e.Failed() {
 		var unconfirmed *UnconfirmedError
-		if errors.As(r.Err, &unconfirmed) {
+		switch {
+		case errors.As(r.Err, &unconfirmed):
 			late = append(late, r)
-		} else {
+		case errors.Is(r.Err, ErrNotBegun):
+			never = append(never, r)
+		default:
 			failed = append(failed, r)
 		}
 	}
@@ -80,6 +87,7 @@ func (e *SomeFailedError) Error() string {
 	}
 	count(failed, "failed")
 	count(late, "could not be confirmed yet")
+	count(never, "have not begun")
 	return strings.Join(parts, "; ")
 }
 
@@ -97,7 +105,7 @@ const together = 8
 // Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again
 // with the same one. What was shown is told by ShownJobs: do is given each job's plan as Shown. heard, if it is not nil, is
 // told of each as it is done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
-// [*SomeFailedError]. When the context ends, the jobs that have not begun fail with its cause.
+// [*SomeFailedError]. When the context ends, the jobs that have not begun fail with [ErrNotBegun] and its cause.
 //
 //	results, err := operate.Each(ctx, jobs, opts, op.DisableJob, nil)
 func Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
@@ -111,7 +119,9 @@ func Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.
 			group.Go(func() {
 				defer func() { <-slots }()
 				results[i] = JobResult{Job: job}
-				if results[i].Err = context.Cause(ctx); results[i].Err == nil {
+				if over := context.Cause(ctx); over != nil {
+					results[i].Err = fmt.Errorf("%w: %w", ErrNotBegun, over)
+				} else {
 					results[i].Result, results[i].Err = do(ctx, job, opts.ofJob(job))
 				}
 				finished <- i

@@ -79,6 +79,9 @@ func TestAnOperationOnManyJobs(t *testing.T) {
 	cancel()
 	results, err = operate.Each(ctx, names, silent(), disable, nil)
 	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, operate.ErrNotBegun)
+	require.Contains(t, err.Error(), "30 of 30 jobs have not begun, the first being ")
+	require.NotContains(t, err.Error(), "failed")
 	require.Len(t, results, 30)
 }
 

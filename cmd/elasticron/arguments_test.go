@@ -1,6 +1,9 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -99,3 +102,25 @@ func TestPropsAreDescribedOneByOne(t *testing.T) {
 	require.Regexp(t, `props\.http\.uri +\*\*\*\n`, out)
 	require.NotContains(t, out, "map[")
 }
+
+func TestJobsThatHaveNotBegun(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	reg := w.hand(t)
+	for n := range 100 {
+		text, err := jobtree.EncodeConfig(job.Config{Name: fmt.Sprintf("many-%03d", n), Cron: "@daily", ShardingTotalCount: 1})
+		require.NoError(t, err)
+		put(t, reg, fmt.Sprintf("/many-%03d/config", n), text)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var out bytes.Buffer
+	news := writerFunc(func(p []byte) (int, error) { stop(); return len(p), nil }) // at the first that is done
+	status := w.run(ctx, on("disable", "--match", "many-*", "--yes"), &out, news)
+	require.Equal(t, exitSome, status)
+	require.Regexp(t, `^\d+ of 100 jobs, and \d+ not begun\n$`, out.String())
+}
+
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }

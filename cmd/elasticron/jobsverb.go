@@ -108,7 +108,7 @@ func (v *verb) several(jobs []string, do ofJob) error {
 		}
 		return result, err
 	}, func(r operate.JobResult) {
-		if v.output == formatTable {
+		if v.output == formatTable && !errors.Is(r.Err, operate.ErrNotBegun) { // those may be many, and are counted below
 			_, _ = io.WriteString(v.news, jobResultText(r, opts.DryRun))
 		}
 	})
@@ -149,7 +149,7 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 // end shows the outcome for several jobs.
 func (v *verb) end(results []operate.JobResult, err error) error {
 	if v.output == formatTable {
-		failed, late := 0, 0
+		failed, late, never := 0, 0, 0
 		for _, r := range results {
 			var unconfirmed *operate.UnconfirmedError
 			if r.Err != nil {
@@ -157,6 +157,9 @@ func (v *verb) end(results []operate.JobResult, err error) error {
 			}
 			if errors.As(r.Err, &unconfirmed) {
 				late++
+			}
+			if errors.Is(r.Err, operate.ErrNotBegun) {
+				never++
 			}
 		}
 		if len(results) > 0 {
@@ -166,6 +169,9 @@ func (v *verb) end(results []operate.JobResult, err error) error {
 				end = ". " + nothingDone
 			case late > 0:
 				end = fmt.Sprintf(", and %d not confirmed yet", late)
+			}
+			if never > 0 {
+				end = fmt.Sprintf(", and %d not begun", never) + end
 			}
 			_, _ = fmt.Fprintf(v.out, "%d of %d jobs%s\n", len(results)-failed, len(results), end)
 		}
