@@ -386,3 +386,19 @@ func TestSettingsThatJavaCannotRun(t *testing.T) {
 	require.Contains(t, refusal.Error(), "must not contain any of")
 	require.NoError(t, errOf(g.op.Create(t.Context(), other, forced())))
 }
+
+// A job whose needs are misspelt would run on every worker.
+func TestMisspeltNeedsAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	change := func(prop string) []string {
+		text := g.text(func(c *job.Config) { c.Props = map[string]string{prop: "zone=eu", "other": "x"} })
+		r, err := g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: text}, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		return r.Warnings
+	}
+	const warned = " is heeded by nobody, unless a later version does: there is elasticron.needs"
+	require.Contains(t, change("elasticron.need"), "Props elasticron.need"+warned)
+	require.Contains(t, change("Elasticron.Needs"), "Props Elasticron.Needs"+warned)
+	require.NotContains(t, strings.Join(change("elasticron.needs"), "\n"), "heeded")
+}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -42,6 +43,7 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 		}
 	}
 	warnOfCode(d, cfg, w.shared)
+	warnOfProps(d, cfg)
 	if r := w.beyondJava(d, cfg); r != nil {
 		return cfg, r
 	}
@@ -95,6 +97,21 @@ func callFaults(cfg job.Config) (faults []string) {
 		}
 	}
 	return faults
+}
+
+// The props that begin so are for Elasticron itself. There is one, which package worker heeds: that imports this one.
+const (
+	ourProps  = "elasticron."
+	needsProp = ourProps + "needs"
+)
+
+// warnOfProps tells of props that look like one that Elasticron heeds, and are none: a job whose needs are misspelt runs on every worker.
+func warnOfProps(d *decision, cfg job.Config) {
+	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
+		if name != needsProp && strings.HasPrefix(strings.ToLower(name), ourProps) {
+			d.warn(fmt.Sprintf("Props %s is heeded by nobody, unless a later version does: there is %s", name, needsProp))
+		}
+	}
 }
 
 // beyondJava refuses what Java instances could not read or run, where they take part or may, and what is stored does not

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,17 @@ func TestPropsAreDescribedOneByOne(t *testing.T) {
 	require.Regexp(t, `props\.http\.method +HEAD\n`, out)
 	require.Regexp(t, `props\.http\.uri +\*\*\*\n`, out)
 	require.NotContains(t, out, "map[")
+}
+
+func TestAnUnknownSettingInTheEditor(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	writeProgram(t, editor, "sed -i 's/shardingTotalCount/shardingTotalCont/' \"$1\"")
+	w.variables["EDITOR"] = editor
+	_, errOut, status := w.does(t, on("edit", "orders", "--yes")...)
+	require.Equal(t, exitFailed, status, errOut)
+	require.Contains(t, errOut, "a configuration has no such setting: shardingTotalCont; what you wrote is in ")
 }
 
 func TestJobsThatHaveNotBegun(t *testing.T) {

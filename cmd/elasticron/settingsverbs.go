@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -53,7 +55,7 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 			return v.op.ChangeSettings(ctx, job, s, opts)
 		})
 		if _, refused := operate.IsRefused(err); refused && len(set) == 0 && !elsewhere {
-			return kept(err, text)
+			return kept(slipsOf(err, was.Value, text), text)
 		}
 		return err
 	})
@@ -124,6 +126,31 @@ func checkAdded(c job.Config, names []string) error {
 		}
 	}
 	return nil
+}
+
+// slipsOf says which settings of a text nobody knows that were not there before: a slip of the pen may be why another one is missing.
+func slipsOf(refused error, before, after string) error {
+	var had, has, unknown map[string]json.RawMessage
+	if json.Unmarshal([]byte(before), &had) != nil || json.Unmarshal([]byte(after), &has) != nil {
+		return refused
+	}
+	maps.DeleteFunc(has, func(name string, _ json.RawMessage) bool { _, is := had[name]; return is })
+	added := slices.Collect(maps.Keys(has))
+	maps.Copy(has, had) // with which it can be read
+	all, err := json.Marshal(has)
+	if err != nil {
+		return refused
+	}
+	c, err := jobtree.DecodeConfig(registry.Node{Value: string(all)})
+	if err != nil || json.Unmarshal([]byte("{"+c.Unknown+"}"), &unknown) != nil {
+		return refused
+	}
+	added = slices.DeleteFunc(added, func(name string) bool { _, is := unknown[name]; return !is })
+	if len(added) == 0 {
+		return refused
+	}
+	slices.Sort(added)
+	return fmt.Errorf("%w; a configuration has no such setting: %s", refused, strings.Join(added, ", "))
 }
 
 // plain returns, as JSON of ours, a configuration that ElasticJob 3.x has stored.
@@ -197,7 +224,7 @@ func (v *verb) edited(text string) (_ string, err error) {
 	}
 	c, err := jobtree.DecodeConfig(registry.Node{Value: string(after)})
 	if err != nil {
-		return "", kept(err, string(after))
+		return "", kept(slipsOf(err, text, string(after)), string(after))
 	}
 	return jobtree.EncodeConfig(c)
 }
