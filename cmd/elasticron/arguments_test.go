@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -102,6 +103,21 @@ func TestPropsAreDescribedOneByOne(t *testing.T) {
 	require.Regexp(t, `props\.http\.method +HEAD\n`, out)
 	require.Regexp(t, `props\.http\.uri +\*\*\*\n`, out)
 	require.NotContains(t, out, "map[")
+}
+
+func TestApplyOfAJobThatTheFileDisables(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	text := w.must(t, on("export", "orders")...)
+	file := filepath.Join(t.TempDir(), "jobs.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, "config:\n", "config:\n    disabled: true\n", 1)), 0o600))
+	_, errOut, status := w.does(t, on("apply", "-f", file)...)
+	require.Zero(t, status, "there is nothing to ask: %s", errOut)
+	require.Equal(t, "! orders stays enabled, other than in the file: elasticron disable job/orders changes that\norders: is so already\n", errOut)
+	out, errOut, status := w.does(t, on("diff", "-f", file, "--exit-code")...)
+	require.Equal(t, exitFailed, status)
+	require.Equal(t, "~ orders  disabled: stored false, declared true\n", out)
+	require.Equal(t, "elasticron: 1 difference\n", errOut)
 }
 
 func TestAnUnknownSettingInTheEditor(t *testing.T) {

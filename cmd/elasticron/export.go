@@ -123,6 +123,9 @@ job of the file; else nothing is compared, and the exit status is 3.`,
 			}
 		}
 		if strict && len(lines) > 0 {
+			if len(lines) == 1 {
+				return errors.New("1 difference")
+			}
 			return fmt.Errorf("%d differences", len(lines))
 		}
 		return nil

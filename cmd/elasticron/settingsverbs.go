@@ -312,13 +312,25 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.
 	if err != nil {
 		return err
 	}
-	lines := jobfile.Differences(file, nodes)
-	for _, line := range lines {
+	changes := 0
+	for _, line := range jobfile.Differences(file, nodes) {
+		for name := range inFile {
+			if rest, is := strings.CutPrefix(line, "~ "+name+"  disabled: "); is {
+				stays, by := "enabled", "disable"
+				if strings.HasPrefix(rest, "stored true") {
+					stays, by = "disabled", "enable"
+				}
+				line = fmt.Sprintf("! %s stays %s, other than in the file: elasticron %s job/%s changes that", name, stays, by, name)
+			}
+		}
+		if !strings.HasPrefix(line, "! ") {
+			changes++
+		}
 		if _, err := fmt.Fprintln(v.news, printable(line)); err != nil {
 			return err
 		}
 	}
-	if v.asks && !v.yes && !v.opts.DryRun && len(lines) > 0 {
+	if v.asks && !v.yes && !v.opts.DryRun && changes > 0 {
 		if err := v.ask(""); err != nil {
 			return err
 		}
