@@ -16,6 +16,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
+// What -o name writes is an argument of every command that takes the name of a job.
 func TestNamesOfListsAreArguments(t *testing.T) {
 	t.Parallel()
 	for _, command := range []string{
@@ -43,6 +44,7 @@ func TestNamesOfListsAreArguments(t *testing.T) {
 	require.Contains(t, errOut, `no job "item/orders"`)
 }
 
+// A name that nobody has is not a job to which nothing was done.
 func TestAuditOfNobody(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -62,6 +64,7 @@ func TestCronOfADelay(t *testing.T) {
 	require.Contains(t, out, "No fires by the clock")
 }
 
+// Only what may be otherwise the next time is asked for again.
 func TestABackfillThatIsRefusedForGood(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -79,6 +82,7 @@ func TestABackfillThatIsRefusedForGood(t *testing.T) {
 	require.Contains(t, errOut, "go on with the same command", "somebody may enable its servers")
 }
 
+// A run that was cut short by a stop is not lost.
 func TestInterruptedIsNotLost(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -89,6 +93,13 @@ func TestInterruptedIsNotLost(t *testing.T) {
 	}
 	require.Equal(t, "0", cell("LOST"))
 	require.Equal(t, "1", cell("INTERRUPTED"))
+}
+
+func TestTheConsoleOfTheDemoBehindABlank(t *testing.T) {
+	t.Parallel()
+	_, errOut, status := newWorld(t).does(t, "demo", "--console", "127.0.0.1:9999")
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "want --console=127.0.0.1:9999")
 }
 
 func TestPropsAreDescribedOneByOne(t *testing.T) {
@@ -105,6 +116,23 @@ func TestPropsAreDescribedOneByOne(t *testing.T) {
 	require.NotContains(t, out, "map[")
 }
 
+func TestTheContextsThatThereAre(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	_, errOut, _ := w.does(t, "get", "jobs")
+	require.NotContains(t, errOut, "there are the contexts")
+	for _, name := range []string{"test", "prod"} {
+		w.must(t, "context", "set", name, "--etcd", "http://e1:2379", "-n", "shop")
+	}
+	w.must(t, "context", "set", "old", "--etcd", "http://e1:2379", "-n", "shop")
+	w.must(t, "context", "use", "old")
+	w.must(t, "context", "remove", "old")
+	_, errOut, status := w.does(t, "get", "jobs")
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "there are the contexts prod, test, of which none is chosen")
+}
+
+// Apply leaves it alone whether a job is disabled, and does not show that as a change.
 func TestApplyOfAJobThatTheFileDisables(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -120,6 +148,7 @@ func TestApplyOfAJobThatTheFileDisables(t *testing.T) {
 	require.Equal(t, "elasticron: 1 difference\n", errOut)
 }
 
+// A slip of the pen in the editor may be why another setting is missing.
 func TestAnUnknownSettingInTheEditor(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
@@ -131,6 +160,7 @@ func TestAnUnknownSettingInTheEditor(t *testing.T) {
 	require.Contains(t, errOut, "a configuration has no such setting: shardingTotalCont; what you wrote is in ")
 }
 
+// Those to which nothing was done when somebody pressed Ctrl-C are counted, and not listed as failures.
 func TestJobsThatHaveNotBegun(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)

@@ -168,7 +168,11 @@ func (c *connection) chosen() (cluster, error) {
 	}
 	name := cmp.Or(c.context, c.program.env(contextVariable), all.Current)
 	if name == "" {
-		return cluster{}, misuse("no registry is named: want --etcd, --zookeeper, --server, or a context (see elasticron context --help)")
+		there := ""
+		if names := slices.Sorted(maps.Keys(all.Contexts)); len(names) > 0 {
+			there = "; there are the contexts " + strings.Join(names, ", ") + ", of which none is chosen"
+		}
+		return cluster{}, misuse("no registry is named: want --etcd, --zookeeper, --server, or a context (see elasticron context --help)%s", there)
 	}
 	return all.get(name)
 }

@@ -33,7 +33,12 @@ which item, and that every round counts every file exactly once.
 It ends by itself after about 20 seconds, with exit status 0, or 1 if a file was missed or
 counted twice. With --keep it goes on until Ctrl-C; kill processes as you like meanwhile.
 With --console --keep you see all of it in a browser, live.`,
-		Args: cobra.NoArgs,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 1 && cmd.Flags().Changed("console") { // the value of a flag that may stand alone
+				return misuse("%q stands behind a blank: want --console=%s", args[0], args[0])
+			}
+			return cobra.NoArgs(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			self, err := os.Executable()
 			if err != nil {
