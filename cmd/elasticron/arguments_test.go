@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -163,22 +162,11 @@ func TestAnUnknownSettingInTheEditor(t *testing.T) {
 // Those to which nothing was done when somebody pressed Ctrl-C are counted, and not listed as failures.
 func TestJobsThatHaveNotBegun(t *testing.T) {
 	t.Parallel()
-	w := newShop(t)
-	reg := w.hand(t)
-	for n := range 100 {
-		text, err := jobtree.EncodeConfig(job.Config{Name: fmt.Sprintf("many-%03d", n), Cron: "@daily", ShardingTotalCount: 1})
-		require.NoError(t, err)
-		put(t, reg, fmt.Sprintf("/many-%03d/config", n), text)
-	}
 	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	var out bytes.Buffer
-	news := writerFunc(func(p []byte) (int, error) { stop(); return len(p), nil }) // at the first that is done
-	status := w.run(ctx, on("disable", "--match", "many-*", "--yes"), &out, news)
-	require.Equal(t, exitSome, status)
-	require.Regexp(t, `^\d+ of 100 jobs, and \d+ not begun\n$`, out.String())
+	stop()
+	var out, errOut bytes.Buffer
+	status := newShop(t).run(ctx, on("trigger", "orders", "mail", "nightly", "--yes"), &out, &errOut)
+	require.Equal(t, exitFailed, status)
+	require.Equal(t, "0 of 3 jobs, and 3 not begun\n", out.String())
+	require.Equal(t, "elasticron: 3 of 3 jobs have not begun, the first being \"orders\": not begun: context canceled\n", errOut.String())
 }
-
-type writerFunc func(p []byte) (int, error)
-
-func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
