@@ -2,6 +2,7 @@ package jobfiles_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -564,6 +565,47 @@ func TestRemovalsHoldUpNothing(t *testing.T) {
 		require.Equal(t, "@daily", s.cron("b"))
 		require.Equal(t, jobfiles.State{Read: true}, f.State())
 	})
+}
+
+// Of two workers one removes a job whose file is at neither. The file comes back to one before the other, be it the one that has
+// removed it or not, and the job comes back with it, and stays.
+func TestAFileComesBackToOneOfTwoWorkers(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []operate.Gone{operate.GoneRemove, operate.GoneKeep} {
+		for _, running := range []bool{false, true} {
+			for first := range 2 {
+				t.Run(fmt.Sprint(gone, " running ", running, " first ", first), func(t *testing.T) {
+					t.Parallel()
+					inBubble(t, func(s *stage) {
+						files := map[string]string{"a.yaml": daily("a", "@daily"), "y.yaml": daily("y", "@daily")}
+						source := jobfiles.Source{Gone: gone}
+						both := []*folder{s.follow(source, files), s.follow(source, files)}
+						end := func() {}
+						if running {
+							end = s.runs("a")
+						}
+						for _, f := range both {
+							f.write(map[string]string{"a.yaml": ""})
+						}
+						time.Sleep(3 * time.Minute)
+						end()
+						time.Sleep(time.Hour)
+						if gone == operate.GoneRemove {
+							require.Empty(t, s.cron("a"))
+						}
+						both[first].write(map[string]string{"a.yaml": daily("a", "@daily")})
+						for range 40 {
+							time.Sleep(3 * time.Second)
+							require.Equal(t, "@daily", s.cron("a"))
+						}
+						both[1-first].write(map[string]string{"a.yaml": daily("a", "@daily")})
+						time.Sleep(2 * time.Minute)
+						require.Equal(t, "@daily", s.cron("a"))
+					})
+				})
+			}
+		}
+	}
 }
 
 // hooked is a registry at which something happens before the first commit that is about a job.
