@@ -133,10 +133,10 @@ func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone
 	switch cause, _ := IsRefused(err); {
 	case opts.DryRun:
 		return r, err
-	case cause == CauseAlready && begun:
-		r.Before = before
-	case err != nil:
+	case err != nil && (cause != CauseAlready || !begun):
 		return r, err
+	case begun:
+		r.Before = before
 	}
 	view, err := o.store.View(ctx, jobtree.For(job).Root())
 	if err != nil {

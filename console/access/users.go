@@ -71,8 +71,13 @@ func parseUsers(text []byte) (*directory, error) {
 	if err := decoder.Decode(&file); err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w users file: %w", ErrInvalid, withoutValues(err))
 	}
-	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) { // which nobody would hear of
-		return nil, fmt.Errorf("%w users file: it has more than one YAML document", ErrInvalid)
+	for {
+		var more any // which nobody would hear of
+		if err := decoder.Decode(&more); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil || more != nil {
+			return nil, fmt.Errorf("%w users file: it has more than one YAML document", ErrInvalid)
+		}
 	}
 	d := &directory{blank: file.Users == nil && file.Groups == nil && file.Tokens == nil}
 	d.users, d.groups, d.tokens = make(map[string]user), make(map[string][]Grant), make(map[tokenSum]token)

@@ -56,6 +56,9 @@ tokens:
 	empty, err := parseUsers(nil)
 	require.NoError(t, err)
 	require.Empty(t, empty.users)
+	ended, err := parseUsers([]byte("---\nusers: {anna: {}}\n---\n# nothing follows\n"))
+	require.NoError(t, err)
+	require.Len(t, ended.users, 1)
 }
 
 func TestFaultyUsersFiles(t *testing.T) {

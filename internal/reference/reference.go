@@ -108,7 +108,5 @@ func read(path string) (string, error) {
 	}
 }
 
-// WithoutLineEnd returns a secret without the line end that its file, or a variable made from one, often has at its end.
-func WithoutLineEnd(value string) string {
-	return strings.TrimSuffix(strings.TrimSuffix(value, "\n"), "\r")
-}
+// WithoutLineEnd returns a secret without the line end that its file, or a variable made from one, often has at its end, or several.
+func WithoutLineEnd(value string) string { return strings.TrimRight(value, "\r\n") }

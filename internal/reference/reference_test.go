@@ -68,7 +68,7 @@ func TestResolve(t *testing.T) {
 		"a variable of a line end": {text: "env:REFERENCE_END", fault: "it is not set, or empty"},
 		"a variable that is none":  {text: "env:REFERENCE_NONE", fault: "it is not set, or empty"},
 		"a file":                   {text: file("plain", "swordfish"), want: "swordfish"},
-		"a file with a line end":   {text: file("line", "sword\nfish\n"), want: "sword\nfish"},
+		"a file with a line end":   {text: file("line", "sword\nfish\n\n"), want: "sword\nfish"},
 		"a file of Windows":        {text: file("windows", "swordfish\r\n"), want: "swordfish"},
 		"spaces are part of it":    {text: file("spaces", " swordfish \n"), want: " swordfish "},
 		"an empty file":            {text: file("empty", "\n"), fault: "the file is empty"},
