@@ -171,6 +171,7 @@ func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func()
 	go func() {
 		defer close(done)
 		defer signal.Stop(signals)
+		defer signal.Ignore(syscall.SIGHUP) // one that comes late is not to end a process that is about to end well
 		heedSignals(over, signals, reloads, stop, func() {
 			w.StopNow()
 			log.Warn("worker ends at once")
