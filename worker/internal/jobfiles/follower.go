@@ -268,7 +268,7 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 // leaveFiles lets go of the jobs that files named, and do not name any more.
 func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) (whole bool) {
 	theirs := operate.FilesOf(seen, source.Owner)
-	f.forget(set, theirs)
+	f.forget(theirs)
 	if len(set.Jobs) == 0 && len(f.made) == 0 && len(theirs) > 0 {
 		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker started, so the %d jobs of %q in the registry stay", len(theirs), source.Owner))
 		return true // it was just made, or what it is to show is not mounted yet
@@ -311,13 +311,16 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 	return true
 }
 
-// forget drops what this process knows of jobs that another one has let go of. One that comes back is missing from its folder anew,
-// and what another folder says of it then is nothing that the files here have been.
-func (f *Follower) forget(set Set, theirs []string) {
-	maps.DeleteFunc(f.missing, func(job string, _ time.Time) bool { return !slices.Contains(theirs, job) })
-	maps.DeleteFunc(f.made, func(job, _ string) bool {
-		_, named := set.Jobs[job]
-		return !named && !slices.Contains(theirs, job)
+// forget drops what this process knows of jobs that its files do not name, and that another one has let go of meanwhile. One that
+// comes back is missing from its folder anew, and what another folder says of it then is nothing that the files here have been. A job
+// that an operator has removed was in nobody's hands when its files went: it stays removed.
+func (f *Follower) forget(theirs []string) {
+	maps.DeleteFunc(f.missing, func(job string, _ time.Time) bool {
+		gone := !slices.Contains(theirs, job)
+		if gone {
+			delete(f.made, job)
+		}
+		return gone
 	})
 }
 
