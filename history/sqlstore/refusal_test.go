@@ -47,7 +47,7 @@ func TestWhatAnErrorIsAbout(t *testing.T) {
 		{MySQL, my(1205, "HY000"), false, false}, // a lock
 		{MySQL, my(1114, "HY000"), false, false}, // full
 		{SQLite, coded(275), true, false},        // a check
-		{SQLite, coded(5), false, false},         // busy
+		{SQLite, coded(5), false, true},          // busy
 		{SQLite, coded(13), false, false},        // full
 		{SQLite, errors.New("CHECK constraint failed: x"), true, false},
 		{SQLite, errors.New("database is locked"), false, false},

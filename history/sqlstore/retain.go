@@ -47,10 +47,10 @@ func (s *Store) deleteOld(ctx context.Context, t table, before time.Time) (all i
 			continue
 		}
 		left, err := s.anyOld(ctx, t, before)
-		if err != nil || left == "" {
+		if err != nil && !isConflict(err) || err == nil && left == "" {
 			return all, err
 		}
-		if n > 0 || left != stays {
+		if err == nil && (n > 0 || left != stays) {
 			stays, tries = left, 0
 			continue
 		}

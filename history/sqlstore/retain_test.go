@@ -42,7 +42,7 @@ func testDeleteBefore(t *testing.T, p place) {
 // However many processes delete at once, each returns when nothing old is left.
 func testDeleteAtOnce(t *testing.T, p place) {
 	s, db := p.store(t)
-	const old = 20_000
+	const old = 6000
 	for from := 0; from < old; from += 2000 {
 		var events []history.Event
 		for n := from; n < from+2000; n++ {
