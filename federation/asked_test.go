@@ -20,7 +20,7 @@ func (w *world) at(name string) (op *operate.Operator, closed func()) {
 	return op, handle.Vanish
 }
 
-// Nothing of a request by hand goes with a job when all of its items have begun. Who asks again with its id, where the job is now, is
+// Nothing of a request by hand goes with a job when all of its items have run. Who asks again with its id, where the job is now, is
 // told so, and not that somebody did something else; also after further moves.
 func TestARequestIsConfirmedAfterAMove(t *testing.T) {
 	t.Parallel()
@@ -45,7 +45,7 @@ func TestARequestIsConfirmedAfterAMove(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, result.Repeated)
 			require.True(t, result.Progress.Done)
-			require.Equal(t, "items had begun for it when the job came from another registry; the executions of the job tell how they ended", result.Progress.Text)
+			require.Equal(t, "items had run for it when the job came from another registry", result.Progress.Text)
 			require.Len(t, result.Progress.Items, 2)
 			require.Empty(t, result.Progress.Failed())
 			require.Equal(t, before, w.book.counts())

@@ -336,12 +336,12 @@ func (w *world) asked(t Trigger) []int {
 }
 
 // begunElsewhere is how far a trigger is that the job has left behind in another registry: it moves when nothing of it runs, and all
-// items had begun for it. Their records here do not tell for which request they ran.
+// items had run for it, and well. Their records here do not tell for which request they ran.
 func begunElsewhere(w *world, t Trigger) Progress {
 	items := w.asked(t)
 	p := Progress{
 		Done: true, Of: len(items), Ready: len(items),
-		Text: "items had begun for it when the job came from another registry; the executions of the job tell how they ended",
+		Text: "items had run for it when the job came from another registry",
 	}
 	for _, item := range items {
 		became := ItemProgress{Item: item, Instance: w.state.Owner(item), State: ItemRan}

@@ -186,12 +186,23 @@ func (o *original) open() *jobtree.State {
 	return &open
 }
 
-// begun is the id of the operation that made the last request by hand, if all items have begun for it; else it is empty. Nothing
-// goes with the job of such a request, so its operation is to say so. Of a request that was over before all had begun it does not.
+// begun is the id of the operation that made the last request by hand, if all items have run for it, and well; else it is empty.
+// Nothing goes with the job of such a request, so its operation is to say so. An item that did not begin, as one that is disabled or
+// that no resharding has come to yet, did not run, whether or not it still may.
 func (o *original) begun() string {
 	asked := o.state.Triggered()
-	if !asked.Exists() || asked.Err != nil || asked.Value.Each || o.cfg.Unmonitored || len(o.open().Pending(time.Time{})) > 0 {
+	if !asked.Exists() || asked.Err != nil || asked.Value.Each || o.cfg.Unmonitored {
 		return ""
+	}
+	for n := range max(o.state.Total(), o.cfg.ShardingTotalCount) {
+		if !asked.Value.Asks(n) {
+			continue
+		}
+		record := o.state.Record(n)
+		answer, e := record.Value.AnswerTo(asked.Revision)
+		if record.Err != nil || answer != jobtree.Answered || e == nil || e.Outcome != jobtree.Success {
+			return ""
+		}
 	}
 	return asked.Value.Operation
 }

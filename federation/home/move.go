@@ -441,20 +441,30 @@ func asRefused(err error) error {
 }
 
 // writable fails if it is certain that the job could not arrive: that is to be known before it is stopped, and before it is
-// closed, as from then on nothing calls the move off. A directory that is away is no reason: it is told by whoever moves next.
+// closed, as from then on nothing calls the move off. A directory that is away, or silent, is no reason: it is told by whoever moves
+// next, and the job is not to stand still for it.
 func (m *mover) writable(ctx context.Context) error {
 	if err := m.try(ctx, m.r.To, m.to); err != nil || m.d.name == m.r.To || m.d.name == m.r.From {
 		return err
 	}
-	store, err := m.d.store(ctx, m.d.name)
+	bounded, cancel := context.WithTimeout(ctx, directoryAnswers)
+	defer cancel()
+	store, err := m.d.store(bounded, m.d.name)
 	if err == nil {
-		err = m.try(ctx, m.d.name, store)
+		err = m.try(bounded, m.d.name, store)
 	}
-	if errors.Is(err, ErrAway) && ctx.Err() == nil {
-		return nil
+	if unwritable := (*unwritableError)(nil); errors.As(err, &unwritable) {
+		return err
 	}
-	return err
+	return ctx.Err()
 }
+
+const (
+	// directoryAnswers is how long a move waits to hear whether the directory can be written.
+	directoryAnswers = 5 * time.Second
+	// tryAgain is the pause before a registry is asked again that did not say.
+	tryAgain = 100 * time.Millisecond
+)
 
 // try asks a registry to write of the job what a move writes there, under conditions of which one never holds. So it is not
 // done, now or by a late copy, whoever dies or sleeps meanwhile. A registry that refuses the user, or is full, says so before
@@ -473,6 +483,11 @@ func (m *mover) try(ctx context.Context, name string, store Store) error {
 			return &unwritableError{name, err}
 		case !errors.Is(err, registry.ErrUnknownOutcome) || ctx.Err() != nil:
 			return away(ctx, name, err)
+		}
+		select { // it may answer that at once
+		case <-time.After(tryAgain):
+		case <-ctx.Done():
+			return away(ctx, name, ctx.Err())
 		}
 	}
 }

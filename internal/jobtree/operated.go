@@ -70,7 +70,7 @@ type Operation struct {
 	// Asked is a digest of what a trigger was asked for beside its items; empty if that is not known. It is made of a parameter, too.
 	Asked string
 	// Begun tells of a request by hand that the job has come from another registry since, and that nothing was left of it then: all
-	// items that it asked for had begun.
+	// items that it asked for had run, and well.
 	Begun bool
 	// Unknown are members that this version does not know, as they stood. They are kept.
 	Unknown string
