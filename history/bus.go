@@ -36,13 +36,19 @@ func NewBus(opts ...Option) (*Bus, error) {
 	return b, nil
 }
 
-// Post gives an event to every sink. It never blocks. A sink whose buffer is full does not get it, and
+// Post gives an event to every sink; a nil pointer is none. It never blocks. A sink whose buffer is full does not get it, and
 // neither does any after [Bus.Close]; both are counted.
 func (b *Bus) Post(e Event) {
 	switch pointer := e.(type) {
 	case *Execution:
+		if pointer == nil {
+			return
+		}
 		e = *pointer
 	case *Status:
+		if pointer == nil {
+			return
+		}
 		e = *pointer
 	}
 	for _, d := range b.deliveries {

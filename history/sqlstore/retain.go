@@ -38,11 +38,13 @@ const (
 // process that deletes the same rows has left nothing of it, and PostgreSQL does not look for others.
 func (s *Store) deleteOld(ctx context.Context, t table, before time.Time) (all int64, err error) {
 	var stays string
+	var conflict error // of the last try
 	for tries := 0; tries < deleteTries; {
 		n, err := s.deleteChunk(ctx, t, before)
 		if all += n; err != nil && !isConflict(err) {
 			return all, err
 		}
+		conflict = err
 		if n == deleteChunk {
 			continue
 		}
@@ -61,7 +63,7 @@ func (s *Store) deleteOld(ctx context.Context, t table, before time.Time) (all i
 			return all, ctx.Err()
 		}
 	}
-	return all, nil // until the next time
+	return all, conflict // until the next time
 }
 
 // anyOld returns the id of a row from before a time; empty if there is none.

@@ -372,7 +372,7 @@ func TestOutput(t *testing.T) {
 	require.Equal(t, []int{1, 1}, []int{out[0].closed, out[1].closed})
 }
 
-// What is cut off within a secret shows nothing of it, neither in an error nor in what is kept.
+// Whoever keeps no output of a call says so with nil.
 func TestNoOutput(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "well") }))
@@ -383,6 +383,7 @@ func TestNoOutput(t *testing.T) {
 	require.NoError(t, code(t.Context(), item))
 }
 
+// What is cut off within a secret shows nothing of it, neither in an error nor in what is kept.
 func TestAnAnswerThatIsCutWithinASecret(t *testing.T) {
 	t.Setenv("HTTPJOB_KEY", "swordfish")
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
