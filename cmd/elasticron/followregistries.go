@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -133,27 +134,35 @@ func (f *byRegistries) newer(ctx context.Context) error {
 	}
 }
 
-// answers asks all registries that are followed. Those that are left out are named elsewhere.
+// answers asks all registries that are followed. Those that are left out are named elsewhere. If only some answer, the error says
+// which do not.
 func (f *byRegistries) answers(ctx context.Context, _ bool) error {
+	f.mu.Lock()
+	views := slices.Clone(f.views)
+	f.mu.Unlock()
 	errs := f.each(ctx, func(i int, reg registry.Registry) error {
-		f.mu.Lock()
-		view := f.views[i]
-		f.mu.Unlock()
-		if view == nil {
+		if views[i] == nil {
 			return nil
 		}
-		if err := answered(ctx, reg, view); err != nil {
-			return partAway{f.names[i], err}
-		}
-		return nil
+		return answered(ctx, reg, views[i])
 	})
+	var away []string
+	followed := 0
 	for i, err := range errs {
-		var part partAway
-		if !errors.As(err, &part) { // it was never opened
-			errs[i] = nil
+		if views[i] == nil {
+			errs[i] = nil // also if it was never opened
+			continue
+		}
+		followed++
+		if err != nil {
+			away, errs[i] = append(away, f.names[i]), fmt.Errorf("registry %s: %w", f.names[i], err)
 		}
 	}
-	return errors.Join(errs...)
+	err := errors.Join(errs...)
+	if err != nil && len(away) < followed {
+		return partAway{away, err}
+	}
+	return err
 }
 
 func (f *byRegistries) close() {

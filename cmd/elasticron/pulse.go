@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -30,7 +31,7 @@ type pulse struct {
 	since  time.Time // when it was asked what it answered last
 	heard  time.Time // the same by the clock of this process, which nobody sets
 	silent error     // why it counts as away; nil: it answers
-	told   bool      // of silent
+	told   string    // what was said last: who is away
 
 	cancel context.CancelFunc
 	asking sync.WaitGroup
@@ -89,25 +90,37 @@ func (p *pulse) clock(state registry.Snapshot) time.Time {
 	return p.asOf
 }
 
-// news returns what is to be said of the registry since the last call: once that it is away, and once that it is back.
+// news returns what is to be said of the registry since the last call: once who is away, and once that it is back.
 func (p *pulse) news() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if (p.silent != nil) == p.told {
+	var part partAway
+	away := ""
+	switch {
+	case errors.As(p.silent, &part):
+		away = strings.Join(part.names, ", ")
+	case p.silent != nil:
+		away = "all"
+	}
+	if away == p.told {
 		return ""
 	}
-	p.told = !p.told
-	if !p.told {
+	p.told = away
+	switch {
+	case p.silent == nil:
 		return "it answers again, and what is shown is live"
+	case len(part.names) > 0:
+		return fmt.Sprintf("no answer from %s, whose jobs are shown as they were and may seem overdue; those of the others are live: %s", away, p.silent)
+	default:
+		return fmt.Sprintf("no answer since %s, and what is shown is as of then: %s", instant(p.since), p.silent)
 	}
-	return fmt.Sprintf("no answer since %s, and what is shown is as of then: %s", instant(p.since), p.silent)
 }
 
-// partAway is one registry of several that does not answer. What the others hold goes on, and so does the time of all.
+// partAway says that some registries of several do not answer. What the others hold goes on, and so does the time of all.
 type partAway struct {
-	name string
-	err  error
+	names []string
+	err   error
 }
 
-func (e partAway) Error() string { return fmt.Sprintf("registry %s: %s", e.name, e.err) }
+func (e partAway) Error() string { return e.err.Error() }
 func (e partAway) Unwrap() error { return e.err }

@@ -53,6 +53,24 @@ func TestWatchSaysThatTheRegistryIsAway(t *testing.T) {
 	}
 }
 
+// If all of several registries are away, it is as if one were.
+func TestWatchSaysThatAllRegistriesAreAway(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errOut serverprocess.Output
+	done := make(chan int, 1)
+	go func() { done <- w.run(ctx, []string{"get", "jobs", "-w", "-o", "json"}, &out, &errOut) }()
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), `"report"`) }, time.Minute, time.Millisecond, errOut.String())
+	w.etcdServer.Stop()
+	require.Eventually(t, func() bool { return strings.Contains(errOut.String(), "what is shown is as of then: registry ") },
+		time.Minute, time.Millisecond, errOut.String())
+	w.etcdServer.Start()
+	require.Eventually(t, func() bool { return strings.Contains(errOut.String(), "it answers again") }, time.Minute, time.Millisecond, errOut.String())
+	stop()
+	require.Zero(t, <-done, errOut.String())
+}
+
 // silence is a follower whose registry answers what a test says.
 type silence struct {
 	follower
@@ -87,8 +105,13 @@ func TestTheClockOfWhatIsNotKnownAnyMore(t *testing.T) {
 	ask(30, registry.ErrUnavailable)
 	require.Equal(t, 20, at(2))
 	require.Empty(t, p.news(), "it is said once")
-	ask(40, partAway{"two", registry.ErrUnavailable})
+	ask(40, partAway{[]string{"two"}, registry.ErrUnavailable})
 	require.Equal(t, 40, at(2), "the other registries go on")
+	require.Contains(t, p.news(), "no answer from two, whose jobs are shown as they were")
+	ask(45, partAway{[]string{"two", "three"}, registry.ErrUnavailable})
+	require.Contains(t, p.news(), "no answer from two, three, ")
+	ask(46, partAway{[]string{"two", "three"}, registry.ErrUnavailable})
+	require.Empty(t, p.news(), "it is said once")
 	ask(50, nil)
 	require.Equal(t, 50, at(2))
 	require.Contains(t, p.news(), "answers again")

@@ -119,6 +119,12 @@ func (p *Peer) Last(job string, d time.Duration) {
 	p.request(request{Op: "last", Job: job, Hold: d == UntilTold, Millis: max(0, d.Milliseconds())})
 }
 
+// LastOf does so for one item, whose executions last that much longer than those of its job.
+func (p *Peer) LastOf(job string, item int, d time.Duration) {
+	p.tb.Helper()
+	p.Last(fmt.Sprintf("%s/%d", job, item), d)
+}
+
 // Release ends the executions of a job that go on [UntilTold], in this process. Later ones last as before, so that none
 // comes and goes between the two.
 func (p *Peer) Release(job string) {

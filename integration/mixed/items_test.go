@@ -74,16 +74,15 @@ func javaMakesUpWhatGoMissed(t *testing.T, j java) {
 	j.last.WaitEvents(c.job, func(events []javapeer.Event) bool {
 		return len(events) > 0 && events[len(events)-1].Time().After(missed)
 	}) // fires that Go misses
-	j.last.Last(c.job, javapeer.UntilTold)
+	j.last.LastOf(c.job, 1, javapeer.UntilTold) // of Go's item alone: a leader waits for its own as well
 	require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipGo))
 	c.eventually("Java leads", func(s *jobtree.State) bool { return s.Leader.Instance == last })
 	g.release()
-	j.last.Release(c.job) // its leader waits for its own item as well
 	s := c.eventually("Java runs Go's item, with its note", func(s *jobtree.State) bool {
 		return s.Owner(1) == last && s.Item(1).Running.Exists() && s.Item(1).Misfire.Exists()
 	})
 	require.NotEmpty(t, s.Item(1).Misfire.Value.Fires)
-	j.last.Last(c.job, 0)
+	j.last.LastOf(c.job, 1, 0)
 	c.eventually("Java has made it up", func(s *jobtree.State) bool { return !s.Item(1).Misfire.Exists() })
 }
 

@@ -15,7 +15,7 @@ final class Work {
         this.out = out;
     }
 
-    /** Sets how long each execution of a job lasts from now on; those that are held go by it at once. */
+    /** Sets how long each execution of a job, or of JOB/ITEM, lasts from now on; those that are held go by it at once. */
     void last(final String job, final boolean hold, final long millis) {
         durations.computeIfAbsent(job, name -> new Duration()).set(hold, millis);
     }
@@ -28,6 +28,7 @@ final class Work {
     void run(final Event begin) {
         out.event(begin);
         pass(begin.job);
+        pass(begin.job + "/" + begin.item);
         out.event(begin.then("end"));
     }
 
