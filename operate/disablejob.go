@@ -37,6 +37,9 @@ func (o *Operator) EnableJob(ctx context.Context, job string, opts Options) (Res
 	return o.carry(ctx, deed{verb: VerbEnableJob, job: job, decide: enableJob, followed: everyItemOwned}, opts)
 }
 
+// notRecorded is told of jobs whose executions leave no mark.
+const notRecorded = "executions are not recorded: whether something still runs cannot be seen"
+
 func disableJob(w *world) (decision, error) {
 	if r := w.known(); r != nil {
 		return decision{}, r
@@ -50,7 +53,7 @@ func disableJob(w *world) (decision, error) {
 		d.plan.Notes = append(d.plan.Notes, goOn(running, ""))
 	}
 	if !w.state.Config.Value.Monitored() {
-		d.warn("executions are not recorded: whether something still runs cannot be seen")
+		d.warn(notRecorded)
 	}
 	return d, err
 }

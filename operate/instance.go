@@ -9,11 +9,12 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// ShutDown has an instance leave a job: it ends what it runs, its items move to others, and its process goes on
+// ShutDown has an instance leave a job: what it runs ends by itself, its items move to others, and its process goes on
 // with its other jobs until it starts anew. It is done when the instance is gone and runs no item of the job any more; until
-// then a run is cut short by whoever ends the process. It is refused if the instance does not take part, or is leaving already.
+// then a run is cut short by whoever ends the process. Runs of a job that does not record them, and those of a Java instance,
+// cannot be seen; the plan warns of it. It is refused if the instance does not take part, or is leaving already.
 //
-// From a Java instance the node is taken, as Java's own console does it: what runs there ends by itself. Beside ElasticJob
+// From a Java instance the node is taken, as Java's own console does it. Beside ElasticJob
 // 3.x it is taken from every instance. What runs there with failover on is then run again elsewhere; the plan warns of it.
 func (o *Operator) ShutDown(ctx context.Context, job, instance string, opts Options) (Result, error) {
 	return o.carry(ctx, shutDownDeed(job, instance), opts)
@@ -77,7 +78,9 @@ func shutDown(w *world, instance string) (decision, error) {
 		d.write = []registry.Write{registry.Delete(path)}
 	}
 	if w.java && jobtree.JavaInstance(instance) {
-		d.warn("the Java process stops the job at once, and goes on otherwise")
+		d.warn("the Java process stops the job at once, and goes on otherwise; whether a run of it still goes on there cannot be seen")
+	} else if cfg := w.state.Config; cfg.Err == nil && !cfg.Value.Monitored() {
+		d.warn(notRecorded)
 	}
 	again := w.runAgainWithout(i)
 	stays := slices.DeleteFunc(w.runningAt(instance, 0), func(item int) bool { return slices.Contains(again, item) })

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -80,7 +81,21 @@ func TestAJavaInstanceIsShutDown(t *testing.T) {
 	r, err := g.op.ShutDown(t.Context(), theJob, aJava, waiting())
 	require.NoError(t, err)
 	require.False(t, g.node(nodes.Instance(aJava)).Exists())
-	require.Contains(t, r.Warnings, "the Java process stops the job at once, and goes on otherwise")
+	require.Contains(t, r.Warnings, "the Java process stops the job at once, and goes on otherwise; whether a run of it still goes on there cannot be seen")
+}
+
+// Whoever waits for a run to end before the process is ended has to know where that cannot be seen.
+func TestWhatIsShutDownMayRunUnseen(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	const unseen = "executions are not recorded: whether something still runs cannot be seen"
+	r, err := g.op.ShutDown(t.Context(), theJob, first, operate.Options{DryRun: true})
+	require.NoError(t, err)
+	require.NotContains(t, r.Warnings, unseen)
+	g.do(registry.Put(nodes.Config(), g.text(func(cfg *job.Config) { cfg.Unmonitored = true })))
+	r, err = g.op.ShutDown(t.Context(), theJob, first, operate.Options{DryRun: true})
+	require.NoError(t, err)
+	require.Contains(t, r.Warnings, unseen)
 }
 
 func TestAnItemIsGivenUp(t *testing.T) {

@@ -123,8 +123,9 @@ func pausedFor(st *jobtree.State) string {
 		if _, faulty := jobtree.CheckConfig(st.Tree().Job(), c.Value); faulty != nil {
 			return faulty.Error()
 		}
-		if st.Leader.Created == 0 { // which an instance is whose code makes something of them
-			return strings.Join(codeFaults(c.Value, st.SharedWithJava()), "; ")
+		if st.Leader.Created == 0 { // which an instance is whose code makes something of them, in whichever way it reads quotes
+			const quotedEitherWay = true
+			return strings.Join(codeFaults(c.Value, quotedEitherWay), "; ")
 		}
 		return ""
 	}

@@ -78,7 +78,7 @@ func beginRemoval(w *world) (decision, error) {
 		d.warn("instances of the job live, and pause or leave it: " + listed(w.instances()))
 	}
 	if cfg.Exists() && cfg.Err == nil && !cfg.Value.Monitored() {
-		d.warn("executions are not recorded: whether something still runs cannot be seen")
+		d.warn(notRecorded)
 	}
 	d.warn("processes that declare the job in their code create it again when they start next")
 	return d, nil

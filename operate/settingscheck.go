@@ -59,11 +59,11 @@ func warnOfCode(d *decision, cfg job.Config, shared bool) {
 }
 
 // codeFaults returns what the code of scripts and calls makes nothing of in settings that are allowed, without their values, which
-// may be secret. shared tells that Java instances may take part: a script then may have its command line for them.
-func codeFaults(cfg job.Config, shared bool) []string {
+// may be secret. A script's command line may be quoted as Java reads it, too, if quotedEitherWay.
+func codeFaults(cfg job.Config, quotedEitherWay bool) []string {
 	switch cfg.ClassName() {
 	case job.ScriptClass:
-		return scriptFaults(cfg, shared)
+		return scriptFaults(cfg, quotedEitherWay)
 	case httpjob.Class:
 		return callFaults(cfg)
 	default: // its code is not ours
@@ -71,12 +71,12 @@ func codeFaults(cfg job.Config, shared bool) []string {
 	}
 }
 
-func scriptFaults(cfg job.Config, shared bool) []string {
+func scriptFaults(cfg job.Config, quotedEitherWay bool) []string {
 	if cfg.Type != job.TypeScript {
 		return []string{"jobType must be SCRIPT, as the code of this class runs scripts"}
 	}
 	_, err := script.CommandLine(cfg)
-	if err != nil && shared {
+	if err != nil && quotedEitherWay {
 		_, err = script.JavaWords(cmp.Or(cfg.ScriptCommandLine, cfg.Props[script.Property]))
 	}
 	if err != nil {

@@ -51,7 +51,8 @@ func (r *rights) administers(jobs ...string) error {
 }
 
 // seesAll tells whether no job is left out of those whose names match a pattern; empty is all. The patterns of grants are
-// compared as texts: of one that has nothing but stars, each star stands for a part of the pattern, whatever that is.
+// compared as texts: of one that has nothing but stars, each star stands for a part of the pattern, whatever that is. Its other
+// characters do not stand for a class of characters of the pattern.
 func (r *rights) seesAll(match string) bool {
 	if r.may(access.Read, "") {
 		return true
@@ -59,6 +60,7 @@ func (r *rights) seesAll(match string) bool {
 	return match != "" && slices.ContainsFunc(r.grants, func(g access.Grant) bool {
 		one := rights{r.namespace, []access.Grant{{Role: g.Role, Namespace: g.Namespace}}}
 		within, err := path.Match(g.Jobs, match)
-		return one.may(access.Read, "") && (g.Jobs == match || err == nil && within && !strings.ContainsAny(g.Jobs, `?[\`))
+		plain := strings.Trim(g.Jobs, "*") == "" || !strings.ContainsAny(match, `[\`)
+		return one.may(access.Read, "") && (g.Jobs == match || err == nil && within && plain && !strings.ContainsAny(g.Jobs, `?[\`))
 	})
 }

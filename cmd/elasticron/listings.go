@@ -130,8 +130,8 @@ func executionListed(r operate.ExecutionRow, now time.Time) listed {
 func listInstances() *listing {
 	return &listing{
 		name: "instances", aliases: []string{"instance"}, argument: "INSTANCE",
-		about: `Get instances lists the processes that take part in jobs: how many, how many they lead, and
-how many items they own and run.`,
+		about: `Get instances lists the processes that take part in jobs, and those that have left and still run
+something: how many jobs, how many they lead, and how many items they own and run.`,
 		example: `  elasticron get instances
   elasticron get instances --match '10.0.0.*'`,
 		header: []string{"NAME", "STATUS", "JOBS", "LEADS", "ITEMS", "RUN"},

@@ -15,8 +15,8 @@ func newShutdown(p *program) *cobra.Command {
 		Short: "Have an instance leave its jobs, or one of them",
 		Long: `Shutdown asks an instance to leave: it begins nothing more, its items move to others, and its
 process goes on. What it runs goes on there until it ends by itself; --wait returns when it
-has. The instance takes part again when the process starts anew. It asks, unless --yes is
-given.`,
+has, but cannot see runs of jobs with monitorExecution off and those of Java. The instance
+takes part again when the process starts anew. It asks, unless --yes is given.`,
 		Example: `  elasticron shutdown instance/10.0.0.2@-@7-b --dry-run
   elasticron shutdown instance/10.0.0.2@-@7-b --job orders --yes`,
 		Args: cobra.ExactArgs(1),

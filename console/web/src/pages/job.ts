@@ -313,7 +313,7 @@ export function job(): void {
           off
             ? button("Enable server", () => ({ title: `Enable ${server} for ${name}`, button: "Enable", does: "The server may have items of the job again.", url: query(page.api("servers", server, "enable")), done }), { class: "small", "aria-label": `Enable server ${server}` })
             : button("Disable server", () => ({ title: `Disable ${server} for ${name}`, button: "Disable", danger: true, does: "The items of the job move from this server to others. Other jobs there are not touched.", url: query(page.api("servers", server, "disable")), done }), { class: "small danger", danger: true, "aria-label": `Disable server ${server}` }),
-          button("Shut down", () => ({ title: `Shut down ${briefly(id, ids)} for ${name}`, button: "Shut down", danger: true, does: `The instance ${id} ends what it runs of the job and leaves it. It joins again when its process starts anew.`, url: query(page.api("instances", id, "shutdown")), done }), { class: "small danger", danger: true, "aria-label": `Shut down instance ${id}` })));
+          button("Shut down", () => ({ title: `Shut down ${briefly(id, ids)} for ${name}`, button: "Shut down", danger: true, does: `The instance ${id} leaves the job. What runs there ends by itself. It joins again when its process starts anew.`, url: query(page.api("instances", id, "shutdown")), done }), { class: "small danger", danger: true, "aria-label": `Shut down instance ${id}` })));
     });
   };
   const query = (address: string): string => `${address}?job=${encodeURIComponent(name)}`;

@@ -45,7 +45,7 @@ export function servers(): void {
       h("td", { class: "num" }, count(i.items), h("span", { class: "unit" }, i.items === 1 ? " item" : " items"), h("span", { class: "muted" }, i.running_items > 0 ? `, ${i.running_items} run` : "")),
       h("td", { class: "num" }, (i.leads ?? []).length > 0 ? [h("span", { class: "star", "aria-hidden": "true" }, "★ "), count((i.leads ?? []).length)] : "–", h("span", { class: "unit" }, " led")),
       h("td", { class: "all" }, jobList(i.jobs, [])),
-      operates && h("td", { class: "act" }, button("Shut down", () => ({ title: `Shut down ${i.instance}`, button: "Shut down", danger: true, does: `The instance ends what it runs and leaves ${many(i.jobs.length, "job")}. It joins again when its process starts anew.`, url: page.api("instances", i.instance, "shutdown"), done }), { class: "small danger", danger: true, "aria-label": `Shut down ${i.instance}` })))));
+      operates && h("td", { class: "act" }, i.jobs.length > 0 && button("Shut down", () => ({ title: `Shut down ${i.instance}`, button: "Shut down", danger: true, does: `The instance leaves ${many(i.jobs.length, "job")}. What runs there ends by itself. It joins again when its process starts anew.`, url: page.api("instances", i.instance, "shutdown"), done }), { class: "small danger", danger: true, "aria-label": `Shut down ${i.instance}` })))));
   };
 }
 
