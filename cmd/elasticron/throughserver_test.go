@@ -224,7 +224,7 @@ func TestAnAdminOfSomeJobs(t *testing.T) {
 	token, sum := access.NewToken()
 	users := filepath.Join(t.TempDir(), "users.yaml")
 	require.NoError(t, os.WriteFile(users, fmt.Appendf(nil, "tokens: {ci: {sha256: %s, end: 2100-01-01T00:00:00Z, "+
-		"grants: [{role: admin, namespace: shop, jobs: 'orders*'}, {role: admin, namespace: shop, jobs: 'order*-*'}, {role: viewer, namespace: shop}]}}\n", sum), 0o600))
+		"grants: [{role: admin, namespace: shop, jobs: 'orders*'}, {role: viewer, namespace: shop}]}}\n", sum), 0o600))
 	flags := w.withGuardedServer(t, access.Config{UsersFile: users})
 	w.variables[tokenVariable] = token
 	orders := w.must(t, append([]string{"export", "orders"}, flags...)...)
@@ -260,7 +260,7 @@ func TestAnAdminOfJobsWhoSeesNoOthers(t *testing.T) {
 	token, sum := access.NewToken()
 	users := filepath.Join(t.TempDir(), "users.yaml")
 	require.NoError(t, os.WriteFile(users, fmt.Appendf(nil, "tokens: {ci: {sha256: %s, end: 2100-01-01T00:00:00Z, "+
-		"grants: [{role: admin, namespace: shop, jobs: 'orders*'}, {role: operator, namespace: shop, jobs: nightly}]}}\n", sum), 0o600))
+		"grants: [{role: admin, namespace: shop, jobs: 'orders*'}, {role: admin, namespace: shop, jobs: 'order*-*'}, {role: operator, namespace: shop, jobs: nightly}]}}\n", sum), 0o600))
 	flags := w.withGuardedServer(t, access.Config{UsersFile: users})
 	w.variables[tokenVariable] = token
 	orders := w.must(t, "export", "orders", "--etcd", "x", "-n", "shop")
