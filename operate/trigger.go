@@ -248,14 +248,14 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	p := ItemProgress{Item: item, Instance: w.state.Owner(item)}
 	answer, e := it.Record.Value.AnswerTo(trigger)
 	if e != nil {
-		p.Instance, p.Began, p.Took, p.Token, p.Error = e.Instance, e.Begin, e.Duration(), e.Token, e.Error
+		p.Instance, p.Began, p.Took, p.Token, p.Error = e.Instance, e.Begin, e.Duration(), it.Record.Value.GivenToken(e, it.Record.Revision), e.Error
 	}
 	asked := w.state.Triggered()
 	switch {
 	case answer == jobtree.Answering && it.Record.Value.State == jobtree.ItemWaiting:
 		p.State = ItemRerun
 	case answer == jobtree.Answering:
-		p.State, p.Token = ItemRuns, it.Record.Value.GivenToken(e, it.Record.Revision)
+		p.State = ItemRuns
 	case answer == jobtree.Answered && e != nil:
 		p.State = map[jobtree.Outcome]TriggerState{
 			jobtree.Success: ItemSucceeded, jobtree.Failure: ItemFailed, jobtree.Interrupted: ItemInterrupted, jobtree.Lost: ItemLost,

@@ -17,6 +17,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
+// aBase is where the fencing tokens of the job start, as it was moved between registries.
+const aBase = 1_000_000
+
 // runs makes items run for the trigger that there is, each to the outcome of its number.
 func (g *ground) runs(outcomes map[int]jobtree.Outcome) {
 	g.Helper()
@@ -27,7 +30,7 @@ func (g *ground) runs(outcomes map[int]jobtree.Outcome) {
 		stored := g.tree().Item(item)
 		record, err := stored.Record.Value.Begin(jobtree.Begin{
 			Instance: g.tree().Owner(item), Session: 7, Source: job.Manual, Trigger: n.Revision,
-			Parameter: asked.Parameter, Fire: asked.Fire, Time: time.Now(),
+			Parameter: asked.Parameter, Fire: asked.Fire, Time: time.Now(), Base: aBase,
 		})
 		require.NoError(g, err)
 		token := int64(g.do(registry.Put(nodes.ItemRecord(item), jobtree.EncodeRecord(record))))
@@ -75,7 +78,7 @@ func TestAJobIsTriggered(t *testing.T) {
 		require.Equal(t, "exit 3", failed[0].Error)
 		require.Equal(t, second, failed[0].Instance)
 		require.Equal(t, time.Second, failed[0].Took)
-		require.NotZero(t, failed[0].Token)
+		require.Greater(t, failed[0].Token, int64(aBase), "the code was given no smaller one")
 		require.NotContains(t, r.Changes[0].String(), "2026-11", "a parameter may be secret")
 		require.Equal(t, operate.ItemRuns, statesOf(seen[len(seen)-2])[3])
 	})
