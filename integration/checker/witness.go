@@ -75,6 +75,9 @@ func (j *judge) policyDrops(m missed, from, at time.Time) bool {
 		newer++
 	}
 	age := at.Sub(m.fire) + j.rules.Settle + 2*j.rules.Skew
+	if m.settings.all() && j.newHere(m.item, at) {
+		age += j.rules.Handover // its owner waits for what others know of fires before it
+	}
 	return slices.ContainsFunc(j.courses.settings.between(from, at), func(s *settings) bool {
 		switch {
 		case s == nil || !s.there:
