@@ -24,10 +24,10 @@ import (
 // allowed, which is [ErrInvalidOption]; a cron that never fires again, if the declaration would be stored; an unknown sharding strategy;
 // [ErrDeclared], also of all but one of several calls for one job at once; [ErrClassConflict] if the
 // stored job is another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration
-// that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before.
+// that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before, with why if Run returns an error.
 //
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
-// the registry, the end of ctx, [ErrStopped] if Run stops meanwhile, and [ErrUnknownJob] if [Job.Leave] has the process leave
+// the registry, the end of ctx, [ErrStopped], just so, if Run stops meanwhile, and [ErrUnknownJob] if [Job.Leave] has the process leave
 // the job meanwhile. While Configure, Check or the constructor of the error handler has not returned, Add hears of no stop: after
 // ten seconds it returns [ErrNotReturned]. After [registry.ErrUnknownOutcome]
 // the job was not there yet, and may be in a moment, or never: declare it again.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -218,8 +219,15 @@ func TestADuplicateInstanceID(t *testing.T) {
 		reg := c.server.Open("test")
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")))
 		require.NoError(t, err)
-		require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), nothing)))
-		err = s.Run(t.Context())
+		ran := make(chan error, 1)
+		go func() { ran <- s.Run(t.Context()) }()
+		synctest.Wait()
+		waits := errOf(s.Add(t.Context(), jobOf(1), nothing))
+		err = <-ran
+		for _, added := range []error{waits, errOf(s.Add(t.Context(), job.Config{Name: "late", Cron: everyFive, ShardingTotalCount: 1}, nothing))} {
+			require.ErrorIs(t, added, scheduler.ErrStopped)
+			require.ErrorIs(t, added, scheduler.ErrDuplicateInstance, "who adds a job hears why, too")
+		}
 		require.ErrorIs(t, err, scheduler.ErrDuplicateInstance)
 		require.ErrorContains(t, err, fullID("a"))
 		require.Equal(t, before, c.state().Instances)

@@ -57,7 +57,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
 	switch {
 	case err != nil && life.Err() != nil:
-		return ErrStopped
+		return stoppedFor(s.stop)
 	case err != nil:
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	if life.Err() != nil { // nobody would close it any more
 		s.mu.Unlock()
 		view.Close()
-		return ErrStopped
+		return stoppedFor(s.stop)
 	}
 	r.life, r.view = life, view
 	attached := s.attached
@@ -107,7 +107,7 @@ func (s *Scheduler) refusal(name string) error {
 	case s.runners[name] != nil:
 		return ErrDeclared
 	case s.stop != nil && s.stop.Err() != nil:
-		return ErrStopped
+		return stoppedFor(s.stop)
 	default:
 		return nil
 	}
@@ -134,7 +134,7 @@ func (r *runner) waitJoined(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
 	case <-r.life.Done():
-		return ErrStopped
+		return stoppedFor(r.s.stop)
 	}
 }
 

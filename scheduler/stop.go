@@ -85,11 +85,24 @@ func (e *ending) Error() string { return e.why.Error() }
 // waitStop waits until Run is to stop and returns why: nil for a stop that was asked for.
 func waitStop(stop context.Context) error {
 	<-stop.Done()
+	return failureOf(stop)
+}
+
+// failureOf returns why Run is to stop if nobody asked for that; nil if somebody did, or if it goes on.
+func failureOf(stop context.Context) error {
 	//nolint:errorlint // the cause may be an error of the caller's, whose methods may panic
 	if e, ours := context.Cause(stop).(*ending); ours && !errors.Is(e.why, errStop) {
 		return e.why
 	}
 	return nil
+}
+
+// stoppedFor returns [ErrStopped], and why Run has ended if nobody asked for that.
+func stoppedFor(stop context.Context) error {
+	if why := failureOf(stop); why != nil {
+		return fmt.Errorf("%w: %w", ErrStopped, why)
+	}
+	return ErrStopped
 }
 
 // errRemains is why a session is given up when Run returns.
