@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strconv"
+	"time"
 
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
@@ -126,11 +127,29 @@ var errWatchSilent = errors.New("the watch was silent")
 
 // stream watches until the watch breaks, and tells why, over which stream it went, and whether it brought anything before. A
 // member without a leader ends it, so that it goes to one that is part of the majority.
+//
+// A watch that nobody needs any more before the store has confirmed it is ended when it is confirmed: etcd's client cannot tell
+// the store to end a watch whose number it does not know yet, and the store would keep it for as long as the stream lasts.
 func (w *watch) stream() (number int64, received bool, err error) {
 	ctx, cancel, number, start := w.begin()
 	defer cancel()
+	created := make(chan struct{})
+	defer context.AfterFunc(w.ctx, func() {
+		defer cancel()
+		patience := time.NewTimer(maxSilence)
+		defer patience.Stop()
+		select {
+		case <-created:
+		case <-patience.C: // as long as a stream may be silent
+		case <-ctx.Done():
+		}
+	})()
 	channel := w.h.r.watcher.Watch(ctx, w.keys.start, clientv3.WithRange(w.keys.end), clientv3.WithRev(start), clientv3.WithFragment(), clientv3.WithCreatedNotify())
+	close(created)
 	for resp := range channel {
+		if w.ctx.Err() != nil { // its views may follow another by now
+			break
+		}
 		if err := resp.Err(); err != nil {
 			return number, received, err
 		}
@@ -144,14 +163,14 @@ func (w *watch) stream() (number int64, received bool, err error) {
 }
 
 // begin prepares a try: its context, which names the stream that the watches of the hub share, the number of that, and
-// the revision to start from. etcd brings at once what happens to a watch whose start is yet to come, and a tenth of a second later
-// to another; but it answers no question on the stream before that start. So the first try starts with what is next, and a
-// later one with what was there last.
+// the revision to start from. The context ends with the handle, and not with the watch; see stream. etcd brings at once what
+// happens to a watch whose start is yet to come, and a tenth of a second later to another; but it answers no question on the
+// stream before that start. So the first try starts with what is next, and a later one with what was there last.
 func (w *watch) begin() (ctx context.Context, cancel context.CancelFunc, number, start int64) {
 	w.h.mu.Lock()
 	defer w.h.mu.Unlock()
 	number = w.h.r.stream.Load()
-	ctx, cancel = context.WithCancel(streamContext(w.ctx, number))
+	ctx, cancel = context.WithCancel(streamContext(w.h.r.life, number))
 	if start = w.after; !w.tried {
 		start++
 	}
