@@ -257,6 +257,24 @@ func TestADeclaredJobIsNotTakenUp(t *testing.T) {
 	})
 }
 
+// A declared job that was left is not taken up as data, also under another session and when it has changed.
+func TestADeclaredJobThatWasLeftIsNotTakenUp(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.launchWith("a", nil, handlers(c, "handler", nil, "index"), nil, ofClass("orders", "index", 1))
+		<-a.Ready()
+		require.NoError(t, ordersOf(t, a).Leave(t.Context()))
+		c.store(ofClass("orders", "index", 2))
+		time.Sleep(10 * time.Second)
+		a.registry.Expire()
+		time.Sleep(10 * time.Second)
+		c.store(ofClass("orders", "index", 3))
+		time.Sleep(10 * time.Second)
+		require.Empty(t, c.take())
+		require.Empty(t, a.Jobs())
+	})
+}
+
 // A configuration that cannot be read is reported and left alone until it can be read.
 func TestAnUnreadableJobIsLeftAlone(t *testing.T) {
 	t.Parallel()

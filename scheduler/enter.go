@@ -86,7 +86,7 @@ func (s *Scheduler) enterData(r *runner) (context.Context, error) {
 	if s.adding[r.name] != nil {
 		return nil, ErrDeclared
 	}
-	if _, left := s.left[r.name]; left {
+	if _, left := s.notData[r.name]; left {
 		return nil, errLeft
 	}
 	return s.enterLocked(r)

@@ -206,7 +206,8 @@ func updated(before, after job.Config) string {
 // job's tree could be read there is nothing to leave, and Leave only waits. The error is [ErrStopped] if Run
 // ends meanwhile. Leaving a job that the scheduler does not have any more is no error.
 //
-// The scheduler keeps watching over each job that was left, with one view of one node, until Run ends.
+// The scheduler keeps watching over each job that was left, with one view of one node, until another session has begun, or Run
+// ends.
 func (j *Job) Leave(ctx context.Context) error {
 	if j.r.class == "" {
 		return fmt.Errorf("leave job %q: %w", j.r.name, errData)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"maps"
-	"slices"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -31,42 +29,47 @@ func (s *Scheduler) resign(job string, node registry.Node) {
 	})
 }
 
-// watchLeft follows the node that this process's instance had in a job that it has left, until Run ends, and
-// resigns whenever it is there again.
+// watchLeft follows the node that this process's instance had in a job that it has left, and resigns whenever it is there
+// again, until Run ends or another session has begun. Whether every join was answered does not matter: one that was sent again
+// may have been carried out by what was sent again, and once more by what was sent first.
 func (s *Scheduler) watchLeft(life context.Context, job string) {
 	s.mu.Lock()
-	_, watched := s.left[job]
-	if !watched {
-		s.left[job] = nil // until the view is open
+	defer s.mu.Unlock()
+	if len(s.classes.byClass) > 0 {
+		s.notData[job] = struct{}{}
 	}
-	s.mu.Unlock()
-	if !watched {
-		s.work.Go(func() { s.followLeft(life, job) })
+	if s.session == nil || s.left[job] != nil { // it never joined, or is followed
+		return
 	}
+	watched := &leftJob{}
+	s.left[job] = watched
+	s.work.Go(func() { s.followLeft(life, job, watched) })
 }
 
-func (s *Scheduler) followLeft(life context.Context, job string) {
+func (s *Scheduler) followLeft(life context.Context, job string, watched *leftJob) {
 	path := jobtree.For(job).Instance(s.instance)
-	view := s.reopen(life, path, jobtree.ForOperators, func() bool { return life.Err() != nil })
+	over := func() bool { return life.Err() != nil || s.left[job] != watched }
+	view := s.reopen(life, path, jobtree.ForOperators, func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return over()
+	})
 	if view == nil {
 		return
 	}
-	watched := &leftJob{view: view}
 	s.mu.Lock()
-	over := life.Err() != nil
-	if !over {
-		s.left[job] = watched
-	}
-	s.mu.Unlock()
-	if over {
+	if over() {
+		s.mu.Unlock()
 		view.Close()
 		return
 	}
+	watched.view = view
+	s.mu.Unlock()
 	view.AfterEnd(func(reason error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if !errors.Is(reason, registry.ErrClosed) && !s.leftClosed { // else Run has waited for what it started
-			s.work.Go(func() { s.followLeft(life, job) })
+		if !errors.Is(reason, registry.ErrClosed) && !s.leftClosed && s.left[job] == watched { // else Run has waited for what it started
+			s.work.Go(func() { s.followLeft(life, job, watched) })
 		}
 	})
 	view.Subscribe(func(step registry.Step) {
@@ -78,21 +81,36 @@ func (s *Scheduler) followLeft(life context.Context, job string) {
 	})
 }
 
-// leftJob is a job that this process has left.
+// leftJob is a job that this process has left under its present session, or under the last one if there is none.
 type leftJob struct {
-	view *registry.View
-	node registry.Node // of this instance, as was told last: the view may not show it yet
+	view *registry.View // nil until it is open
+	node registry.Node  // of this instance, as was told last: the view may not show it yet
 }
 
-// resignLeft looks at all jobs that were left: under a new session, under one that was given up here and then
-// taken up again, and when a job was just left, as what came while it was on the list was passed over. The
-// caller holds mu.
-func (s *Scheduler) resignLeft() {
-	for job, watched := range s.left {
-		if watched != nil {
-			node := watched.node
-			s.work.Go(func() { s.resign(job, node) })
-		}
+// resignLeft looks at a job that was just left, as what came while it was on the list was passed over. The caller holds mu.
+func (s *Scheduler) resignLeft(job string) {
+	if watched := s.left[job]; watched != nil && watched.node.Exists() {
+		node := watched.node
+		s.work.Go(func() { s.resign(job, node) })
+	}
+}
+
+// resignAllLeft looks at all jobs that were left, under a session that was given up here and then taken up again. The caller
+// holds mu.
+func (s *Scheduler) resignAllLeft() {
+	for job := range s.left {
+		s.resignLeft(job)
+	}
+}
+
+// forgetLeft lets go of all jobs that were left, because a session has begun that the registry knows as another: the registry
+// carries a join out under its own session alone, and no session is taken up again that another has followed. The caller holds
+// mu.
+func (s *Scheduler) forgetLeft() {
+	all := s.left
+	s.left = make(map[string]*leftJob)
+	if len(all) > 0 {
+		s.work.Go(func() { closeViews(all) }) // whose subscribers may wait for mu
 	}
 }
 
@@ -100,10 +118,15 @@ func (s *Scheduler) resignLeft() {
 func (s *Scheduler) closeLeft() {
 	s.mu.Lock()
 	s.leftClosed = true
-	all := slices.Collect(maps.Values(s.left))
+	all := s.left
+	s.left = make(map[string]*leftJob)
 	s.mu.Unlock()
-	for _, watched := range all {
-		if watched != nil {
+	closeViews(all)
+}
+
+func closeViews(left map[string]*leftJob) {
+	for _, watched := range left {
+		if watched.view != nil {
 			watched.view.Close()
 		}
 	}

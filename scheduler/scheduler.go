@@ -62,7 +62,8 @@ type Scheduler struct {
 	runners      map[string]*runner
 	adding       map[string]chan struct{} // jobs that are being declared; closed when that is over
 	catalog      *catalog                 // nil without handlers, and before Run
-	left         map[string]*leftJob      // jobs that this process has left; nil until one is followed
+	left         map[string]*leftJob      // jobs that this process has left, in which it may come to be registered again
+	notData      map[string]struct{}      // jobs that this process has left, and so does not take up as data; of one with handlers
 	telling      map[*runner]struct{}     // that have left their jobs, and whose error handlers are still told of failures
 	leftClosed   bool                     // no view of those is opened any more
 	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
@@ -108,6 +109,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		runners:    make(map[string]*runner),
 		adding:     make(map[string]chan struct{}),
 		left:       make(map[string]*leftJob),
+		notData:    make(map[string]struct{}),
 		telling:    make(map[*runner]struct{}),
 		stopWithin: o.stopTimeout,
 	}

@@ -61,11 +61,14 @@ func (s *Scheduler) tell(a *room.Attachment) {
 	defer s.mu.Unlock()
 	fresh := a != nil && a != s.attached
 	s.attached = a
+	if fresh && s.session != nil && s.session.ID() != a.Session.ID() {
+		s.forgetLeft()
+	}
 	if a != nil {
 		s.session = a.Session
 	}
 	if fresh {
-		s.resignLeft()
+		s.resignAllLeft()
 	}
 	if fresh && s.catalog != nil {
 		s.catalog.box.Post(s.catalog.resignAll)

@@ -1,0 +1,172 @@
+package scheduler
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
+)
+
+const myself = "10.0.0.1@-@me"
+
+// leaver is a process that joins jobs and leaves them, over a server in a bubble.
+type leaver struct {
+	*Scheduler
+	t      *testing.T
+	server *memory.Server
+	reg    *memory.Registry
+
+	mu      sync.Mutex
+	touched []string // what was written, by the process alone
+}
+
+// Commit implements [registry.Committer].
+func (l *noting) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	l.of.mu.Lock()
+	for _, w := range txn.Then {
+		l.of.touched = append(l.of.touched, w.Path)
+	}
+	l.of.mu.Unlock()
+	return l.Registry.Commit(ctx, txn)
+}
+
+type noting struct {
+	*memory.Registry
+	of *leaver
+}
+
+func withLeaver(t *testing.T, test func(t *testing.T, l *leaver)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		server := memory.NewServer()
+		l := &leaver{t: t, server: server, reg: server.Open("test")}
+		var err error
+		l.Scheduler, err = New(&noting{l.reg, l}, WithInstanceID(myself))
+		require.NoError(t, err)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- l.Run(ctx) }()
+		defer func() {
+			cancel()
+			require.NoError(t, <-done)
+			require.NoError(t, l.reg.Close(context.Background()))
+		}()
+		<-l.Ready()
+		test(t, l)
+	})
+}
+
+// leave joins a job and leaves it.
+func (l *leaver) leave(name string) {
+	l.t.Helper()
+	cfg := job.Config{Name: name, Cron: "0 0 0 1 1 ?", ShardingTotalCount: 1}
+	j, err := l.Add(l.t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+	require.NoError(l.t, err)
+	require.NoError(l.t, j.Leave(l.t.Context()))
+}
+
+func (l *leaver) watched() map[string]*leftJob {
+	l.Scheduler.mu.Lock()
+	defer l.Scheduler.mu.Unlock()
+	return l.left
+}
+
+// lateJoin has the registry carry out a join of a job once more.
+func (l *leaver) lateJoin(name string) {
+	l.t.Helper()
+	session, err := l.reg.Session(l.t.Context())
+	require.NoError(l.t, err)
+	_, err = l.reg.Commit(l.t.Context(), registry.Txn{
+		Then:   []registry.Write{registry.PutOwned(jobtree.For(name).Instance(myself), "", session)},
+		Repeat: registry.RepeatOwned,
+	})
+	require.NoError(l.t, err)
+	time.Sleep(time.Second)
+	_, err = l.reg.Get(l.t.Context(), jobtree.For(name).Instance(myself))
+	require.ErrorIs(l.t, err, registry.ErrNotFound, "it was taken back")
+}
+
+// Who leaves a job looks at that one alone, however many were left before.
+func TestALeaveLooksAtNoOtherJob(t *testing.T) {
+	t.Parallel()
+	withLeaver(t, func(t *testing.T, l *leaver) {
+		l.leave("other")
+		time.Sleep(time.Second)
+		l.Scheduler.mu.Lock()
+		l.left["other"].node = registry.Node{Path: jobtree.For("other").Instance(myself), Created: 1, Revision: 1, Session: l.session.ID()}
+		l.Scheduler.mu.Unlock()
+		l.mu.Lock()
+		l.touched = nil
+		l.mu.Unlock()
+		l.leave("orders")
+		time.Sleep(time.Second)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		require.NotEmpty(t, l.touched)
+		require.NotContains(t, strings.Join(l.touched, " "), "/other/")
+	})
+}
+
+// Jobs that were left are watched over until another session begins, also under one that is lost here and taken up again.
+func TestHowLongJobsThatWereLeftAreWatchedOver(t *testing.T) {
+	t.Parallel()
+	withLeaver(t, func(t *testing.T, l *leaver) {
+		const jobs = 30
+		for n := range jobs {
+			l.leave(fmt.Sprint("job-", n))
+		}
+		time.Sleep(time.Second)
+		first := l.watched()
+		require.Len(t, first, jobs)
+		l.lateJoin("job-3")
+
+		before, err := l.reg.Session(t.Context())
+		require.NoError(t, err)
+		l.server.Stop()
+		<-before.Done()
+		l.server.Start()
+		again, err := l.reg.Session(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, before.ID(), again.ID(), "it was taken up again")
+		time.Sleep(time.Second)
+		require.Len(t, l.watched(), jobs)
+		l.lateJoin("job-3")
+
+		l.reg.Expire()
+		<-again.Done()
+		l.leave("job-4")
+		time.Sleep(time.Second)
+		require.Len(t, l.watched(), 1, "of the present session")
+		for _, job := range first {
+			require.ErrorIs(t, job.view.Err(), registry.ErrClosed)
+		}
+		l.lateJoin("job-4")
+	})
+}
+
+// A view of a job that was left that is about to be opened when another session begins is not kept.
+func TestAJobThatIsLetGoOfBeforeItIsWatched(t *testing.T) {
+	t.Parallel()
+	withLeaver(t, func(t *testing.T, l *leaver) {
+		l.leave("orders")
+		watched := l.watched()["orders"]
+		require.NotNil(t, watched)
+		require.Nil(t, watched.view)
+		l.Scheduler.mu.Lock()
+		l.forgetLeft()
+		l.Scheduler.mu.Unlock()
+		time.Sleep(time.Second)
+		require.Nil(t, watched.view)
+		require.Empty(t, l.watched())
+	})
+}
