@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -26,6 +27,7 @@ type connection struct {
 	server    string
 	tokenFile string
 	etcd      *etcdflags.Flags
+	log       *slog.Logger // hears of the registry; nil is silence, as commands want it that end by themselves
 }
 
 // newConnection gives a command the flags of a connection to a registry, or through a server.
@@ -143,9 +145,9 @@ func (c *connection) open(ctx context.Context, chosen cluster) (registry.Registr
 		return nil, misuse("--namespace is missing: want the namespace of the jobs")
 	}
 	if len(servers) == 0 {
-		return c.program.openEtcd(ctx, c.etcd, namespace)
+		return c.program.openEtcd(ctx, c.etcd, namespace, c.log)
 	}
-	return c.program.openZooKeeper(ctx, servers, namespace, c.etcd.User(), c.etcd.Password)
+	return c.program.openZooKeeper(ctx, servers, namespace, c.etcd.User(), c.etcd.Password, c.log)
 }
 
 // chosen returns the context in force. Flags that name a registry leave it out altogether: nobody wants the

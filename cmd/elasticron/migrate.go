@@ -124,7 +124,7 @@ func (m *migration) between(ctx context.Context, news io.Writer, do func(ctx con
 		return fmt.Errorf("source: %w", err)
 	}
 	defer func() { err = errors.Join(err, leave(ctx, from)) }()
-	to, err := m.program.openEtcd(ctx, m.target, m.targetNamespace)
+	to, err := m.program.openEtcd(ctx, m.target, m.targetNamespace, nil)
 	if err != nil {
 		return fmt.Errorf("target: %w", err)
 	}

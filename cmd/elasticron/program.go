@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"os"
 	"os/user"
 	"time"
@@ -68,7 +69,8 @@ func (p *program) who(known string) string {
 // secret is what a variable of the environment holds, without the line end of a file from which somebody has made it.
 func (p *program) secret(variable string) string { return references.WithoutLineEnd(p.env(variable)) }
 
-func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespace string) (registry.Registry, error) {
+// openEtcd connects to a cluster. The log hears of it; nil is silence.
+func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespace string, log *slog.Logger) (registry.Registry, error) {
 	config, err := flags.Config(namespace)
 	if file := (etcdflags.FileError{}); errors.As(err, &file) {
 		return nil, err // it may be there the next time, or fit its key
@@ -76,14 +78,16 @@ func (p *program) openEtcd(ctx context.Context, flags *etcdflags.Flags, namespac
 	if err != nil {
 		return nil, usageError{err}
 	}
+	config.Logger = log
 	return p.etcd(ctx, config)
 }
 
 // openZooKeeper connects to an ensemble: as a user of the digest scheme, for whom the password is asked, or as nobody.
+// The log hears of it; nil is silence.
 func (p *program) openZooKeeper(
-	ctx context.Context, servers []string, namespace, user string, password func() (string, error),
+	ctx context.Context, servers []string, namespace, user string, password func() (string, error), log *slog.Logger,
 ) (registry.Registry, error) {
-	config := zkcompat.Config{Servers: servers, Namespace: namespace}
+	config := zkcompat.Config{Servers: servers, Namespace: namespace, Logger: log}
 	if user != "" {
 		secret, err := password()
 		if err != nil {

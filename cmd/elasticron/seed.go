@@ -80,7 +80,7 @@ func (s *seeding) run(ctx context.Context, name string, in io.Reader, out, news 
 	if err != nil {
 		return err
 	}
-	reg, err := s.program.openEtcd(ctx, s.target, s.namespace)
+	reg, err := s.program.openEtcd(ctx, s.target, s.namespace, nil)
 	if err != nil {
 		return err
 	}

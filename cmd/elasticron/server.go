@@ -302,6 +302,7 @@ func (s *serving) registries(ctx context.Context) (open func(name string) (regis
 	if s.conn.namespace != "" {
 		namespaces = s.conn.namespace
 	}
+	s.conn.log = s.log
 	names = namespacesOf(namespaces)
 	if len(names) == 0 {
 		return nil, nil, misuse("--namespace is missing: want the namespaces to show")

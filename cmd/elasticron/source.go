@@ -28,7 +28,7 @@ func (s *source) open(ctx context.Context, p *program, namespace string) (regist
 	case len(s.servers) > 0 && s.etcd.Given():
 		return nil, misuse("--from and --from-etcd are given: want one of them")
 	case s.etcd.Given():
-		return p.openEtcd(ctx, s.etcd, namespace)
+		return p.openEtcd(ctx, s.etcd, namespace, nil)
 	case len(s.servers) == 0:
 		return nil, misuse("--from is missing: want the servers of the ZooKeeper ensemble, such as zk1:2181")
 	}
@@ -38,5 +38,5 @@ func (s *source) open(ctx context.Context, p *program, namespace string) (regist
 			return "", misuse("--from-user is given, and $%s is empty: want the password there", passwordOfSource)
 		}
 		return password, nil
-	})
+	}, nil)
 }

@@ -234,6 +234,7 @@ func (r *workerRun) namespace(from worker.Registry) (string, error) {
 // this process.
 func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Logger) (registry.Registry, func(context.Context) error, error) {
 	c := r.connection
+	c.log = log
 	named := c.etcd.Given() || len(c.zooKeeper) > 0 || c.context != ""
 	dir := r.embedded
 	if dir == "" && !named {

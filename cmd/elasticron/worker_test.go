@@ -20,6 +20,7 @@ import (
 	"github.com/mattn/go-shellwords"
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/ports"
 	"github.com/elasticron/elasticron/integration/serverprocess"
 )
@@ -299,4 +300,21 @@ func TestWrongUsesOfTheWorker(t *testing.T) {
 	var out, errOut bytes.Buffer
 	require.Zero(t, newProgram().run(t.Context(), []string{"worker", "--config", dir + "/good.yaml", "-n", "shop", "--check"}, &out, &errOut))
 	require.Equal(t, "The file is in order.\n", out.String())
+}
+
+// A worker whose etcd goes away says which endpoint does not answer, and why.
+func TestAWorkerNamesTheRegistryThatIsAway(t *testing.T) {
+	t.Parallel()
+	server, err := etcdserver.Start(t.Context(), etcdserver.WithFastTest())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, server.Close()) })
+	endpoint := server.Endpoints()[0]
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(dir+"/worker.yaml", []byte("http: {allow: ['*']}\nlog: {level: warn}\n"), 0o600))
+	told := listenAsSystemd(t, dir+"/n")
+	w := startWorker(t, dir, []string{"NOTIFY_SOCKET=" + dir + "/n"}, "worker", "--config", "worker.yaml", "--etcd", endpoint, "-n", "shop")
+	w.eventually(func() bool { return told.has("READY=1") }, "it is ready")
+	server.Stop()
+	said := regexp.MustCompile(`level=WARN msg="the registry does not answer" .*endpoints=` + regexp.QuoteMeta(endpoint) + ` error=".*connection refused`)
+	w.eventually(func() bool { return said.MatchString(w.log.String()) }, "the endpoint and the cause")
 }
