@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate/jobfile"
 	"github.com/elasticron/elasticron/registry"
@@ -25,9 +27,10 @@ servers and items are disabled. Members of a configuration that have their defau
 out. elasticron seed puts the file into an empty namespace so that every configuration has
 the same bytes as before. Nothing is hidden: the file holds what is stored.
 
-Jobs whose configuration cannot be used are left out and named, and the exit status is 4. It is
-4, too, if jobs may be missing: through a server, without names, from whoever may not administer
-all that is asked for.`,
+Jobs whose configuration cannot be used are left out and named, and the exit status is 4. Without
+names, through a server, jobs are left out that you may not administer, and those that you may not
+see; the exit status is 4 then, too. Of the former it says how many, of the latter that jobs may be
+missing. A job that is named and that you may not administer is an error, and nothing is exported.`,
 		Example: `  elasticron export > all.yaml
   elasticron export orders mail
   elasticron export --match 'night*'`,
@@ -47,13 +50,19 @@ all that is asked for.`,
 		if err := rights.administers(args...); err != nil {
 			return err
 		}
-		nodes, _, err := listStored(cmd.Context(), at, wanted)
+		leftOut := make(map[string]bool)
+		nodes, _, err := listStored(cmd.Context(), at, func(job string) bool {
+			if wanted(job) && !rights.may(access.Administer, job) {
+				leftOut[job] = true
+			}
+			return wanted(job) && !leftOut[job]
+		})
 		if err != nil {
 			return err
 		}
-		var partial error
+		partial := lacksRights(leftOut, rights)
 		if len(args) == 0 && !rights.seesAll(match) {
-			partial = fmt.Errorf("jobs may be missing: you see some jobs of namespace %s only", rights.namespace)
+			partial = errors.Join(partial, fmt.Errorf("jobs may be missing: you see some jobs of namespace %s only", rights.namespace))
 		}
 		found := make(map[string]bool)
 		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
@@ -81,6 +90,18 @@ all that is asked for.`,
 	completes(cmd, conn, jobNames)
 	cmd.Flags().StringVar(&match, "match", "", "export jobs whose name matches, such as 'orders-*'")
 	return cmd
+}
+
+// lacksRights says that jobs are left out which may not be administered.
+func lacksRights(jobs map[string]bool, of *rights) error {
+	switch names := slices.Sorted(maps.Keys(jobs)); len(names) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("1 job is left out: you may not administer %s of namespace %s", names[0], of.namespace)
+	default:
+		return fmt.Errorf("%d jobs are left out: you may not administer them, such as %s of namespace %s", len(names), names[0], of.namespace)
+	}
 }
 
 func newDiff(p *program) *cobra.Command {
