@@ -76,7 +76,7 @@ func TestSyntaxError(t *testing.T) {
 		{"@every", "@every", 1, "", `@every field "": the duration is missing; allowed are durations from 1ms up`},
 		{"@delay", "@delay", 1, "", `@delay field "": the duration is missing; allowed are durations from 1ms up`},
 		{"@everyday", "", -1, "", `it is unknown`},
-		{"TZ=0", "", -1, "TZ=", `"TZ=": the time zone is no part of the expression; allowed is the option WithLocation`},
+		{"TZ=0", "", -1, "TZ=", `"TZ=": the time zone is no part of the expression; allowed is a setting beside it, such as timeZone of a job, --zone or the option WithLocation`},
 		{"CRON_TZ=Europe/Berlin 0 0 * * *", "", -1, "CRON_TZ=", `the time zone is no part of the expression`},
 		{"tz=UTC 0 0 0 * * ?", "", -1, "tz=", `the time zone is no part of the expression`},
 	}

@@ -68,7 +68,7 @@ func refuseZone(text string) error {
 			return &SyntaxError{
 				Expr: text, Index: -1, Text: text[:len(prefix)],
 				Why:     "the time zone is no part of the expression",
-				Allowed: "is the option WithLocation",
+				Allowed: "is a setting beside it, such as timeZone of a job, --zone or the option WithLocation",
 			}
 		}
 	}

@@ -161,6 +161,9 @@ func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error 
 		if moved := movedJob(ctx, at, g.want.name); moved != nil && g.list.argument == "JOB" {
 			return moved
 		}
+		if known { // whoever names a job means that job's
+			return fmt.Errorf("no %s is named %q; of the job of this name, elasticron describe job/%s lists them", strings.TrimSuffix(g.list.name, "s"), g.want.name, g.want.name)
+		}
 		return fmt.Errorf("no %s of %q", g.list.name, g.want.name)
 	}
 	return g.show(out, ns, rows)

@@ -250,3 +250,19 @@ func TestTheMiddleOfAnErrorIsLeftOut(t *testing.T) {
 	require.Equal(t, "script /opt/...t status 3: no such table", shortened("script /opt/jobs/of/the/warehouse/mail: exit status 3: no such table"))
 	require.Equal(t, "ääääääääääää...äääääääääääääääääääääääää", shortened(strings.Repeat("ä", 100)))
 }
+
+// Whoever asks for the instances or the servers of a job, which the command does not know, is told where they are.
+func TestGetInstancesOfAJob(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	for command, want := range map[string]string{
+		"get instances orders": `no instance is named "orders"; of the job of this name, elasticron describe job/orders lists them`,
+		"get servers orders":   `no server is named "orders"`,
+		"get instances gone":   `no instances of "gone"`,
+	} {
+		_, errOut, status := w.does(t, on(strings.Fields(command)...)...)
+		require.Equal(t, exitFailed, status, command)
+		require.Contains(t, errOut, want)
+	}
+	require.Contains(t, w.must(t, on("describe", "job/orders")...), first)
+}

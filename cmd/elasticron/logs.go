@@ -48,7 +48,8 @@ says how much is left out between. Secrets that the worker knows are replaced in
 Outputs are in the history of the worker that ran the job. Name its file by --history or the
 variable ` + historyVariable + `, on the worker's machine; or go through a server that was started
 with --history. If this history has none, logs asks the registry on which machine the item ran, and
-says it. Of an execution that was tried several times, each attempt is there, below its number.`,
+says it. What get executions names is looked up in the registry, which keeps the last two executions
+of an item; --token and --last also find older ones in the history. Of an execution that was tried several times, each attempt is there, below its number.`,
 		Example: `  elasticron logs job/orders
   elasticron logs item/orders/0 --last 3 --tail 20
   elasticron logs job/orders --token 41 -o json
@@ -259,7 +260,8 @@ func executionNamed(ctx context.Context, at registry.Reader, of history.OutputQu
 			return row, nil
 		}
 	}
-	return operate.ExecutionRow{}, fmt.Errorf("no execution of item %d of %q that began at %s: the registry keeps the last two of each item", *of.Item, of.Job, begun)
+	return operate.ExecutionRow{}, fmt.Errorf("no execution of item %d of %q that began at %s: the registry keeps the last two of each item; "+
+		"outputs of older ones are found by item/%s/%d and --last or --token, as far as the history has them", *of.Item, of.Job, begun, of.Job, *of.Item)
 }
 
 // readOutputs returns the outputs that match with their texts, the newest at the end.

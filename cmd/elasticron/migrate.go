@@ -44,6 +44,9 @@ The exit status is 0 if all jobs are in etcd as they should be, or would be with
 1 if one was refused, differs or could not be written, or a server cannot be used, and 2
 if the command line is wrong.
 
+In place of ZooKeeper, --from-etcd names an etcd whose namespace is copied to another cluster, or to
+--to-namespace of the same one.
+
 Passwords are read from $` + passwordOfSource + ` and $` + passwordOfTarget + `.`,
 		Example: `  # what would be done
   elasticron migrate --from zk1:2181,zk2:2181 --to http://etcd1:2379 --namespace shop

@@ -42,3 +42,51 @@ func TestWhoHearsOfTheRegistry(t *testing.T) {
 		}
 	}
 }
+
+// A worker whose namespace neither flags nor its file name takes that of the context from which it has its registry.
+func TestAWorkerInTheNamespaceOfTheContext(t *testing.T) {
+	t.Parallel()
+	errOpened := errors.New("opened")
+	folder := t.TempDir()
+	file := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		require.NoError(t, os.WriteFile(path, []byte("http: {allow: ['*']}\n"+text), 0o600))
+		return path
+	}
+	plain := file("plain.yaml", "")
+	w := newWorld(t)
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "market")
+	w.must(t, "context", "set", "other", "--etcd", "http://e2:2379", "-n", "bank")
+	w.must(t, "context", "use", "other")
+	w.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
+		w.asked.etcd = c
+		return nil, errOpened
+	}
+	for args, want := range map[string]string{
+		"--context prod --config " + plain:         "http://e1:2379 market",
+		"--config " + plain:                        "http://e2:2379 bank",
+		"--context prod -n shop --config " + plain: "http://e1:2379 shop",
+		"--context prod --config " + file("shop.yaml", "registry: {namespace: shop}\n"):     "http://e1:2379 shop",
+		"--context prod --config " + file("own.yaml", "registry: {etcd: [http://e3:2379]}"): "http://e1:2379 market",
+	} {
+		_, errOut, _ := w.does(t, append([]string{"worker"}, strings.Fields(args)...)...)
+		require.Contains(t, errOut, errOpened.Error(), args)
+		require.Equal(t, want, w.asked.etcd.Endpoints[0]+" "+w.asked.etcd.Namespace, args)
+	}
+	for args, want := range map[string]string{
+		"--etcd http://e3:2379 --config " + plain:       "the namespace is missing",
+		"--config " + filepath.Join(folder, "own.yaml"): "the namespace is missing", // that of a context is not meant for another registry
+		"--embedded data --config " + plain:             "the namespace is missing",
+	} {
+		_, errOut, status := w.does(t, append([]string{"worker"}, strings.Fields(args)...)...)
+		require.Equal(t, exitMisuse, status, args)
+		require.Contains(t, errOut, want, args)
+	}
+	w.must(t, "context", "set", "all", "--registries", "one=prod,two=other", "--directory", "one")
+	_, errOut, status := w.does(t, "worker", "--context", "all", "--config", plain)
+	require.Equal(t, exitMisuse, status, errOut)
+	require.Contains(t, errOut, "the context has several registries")
+	_, errOut, status = w.does(t, "worker", "--context", "none", "--config", plain)
+	require.Equal(t, exitFailed, status, errOut)
+	require.Contains(t, errOut, "none")
+}

@@ -23,7 +23,8 @@ func newSeed(p *program) *cobra.Command {
 which of their servers and items are disabled. What exists is kept, unless --overwrite is
 given, and whether a job that exists is disabled in any case. What the file does not mention
 is left alone. What it changes of a job that exists is written down, as elasticron audit shows
-it, and elasticron rollback takes back its settings. It can be repeated.
+it, and elasticron rollback takes back its settings. It can be repeated. It goes to etcd, and
+takes no context: --etcd and --namespace say where.
 
 The file is refused as a whole if anything is wrong with it. The name - stands for YAML from
 standard input. A YAML file looks like this; members of the config that are left out have their
@@ -55,7 +56,7 @@ The password is read from $` + passwordVariable + `.`,
 	}
 	flags := cmd.Flags()
 	s.target = etcdflags.New(flags, "etcd", "", passwordVariable)
-	flags.StringVar(&s.namespace, "namespace", "", "namespace to fill (required)")
+	flags.StringVarP(&s.namespace, "namespace", "n", "", "namespace to fill (required)")
 	flags.BoolVar(&s.opts.Overwrite, "overwrite", false, "give nodes that exist the values of the file; a job stays disabled or enabled")
 	flags.BoolVar(&s.opts.DryRun, "dry-run", false, "only tell what would be written")
 	flags.StringVar(&s.opts.Reason, "reason", "", "why, for whoever reads later what was changed")

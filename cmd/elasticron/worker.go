@@ -28,9 +28,9 @@ func newWorker(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "worker",
 		Short: "Run script and HTTP jobs, without Go code",
-		Long: `Worker runs jobs of the types SCRIPT and HTTP, from files or from the registry. Its file says
-which jobs it takes, which programs and addresses they may use, and as which user they run;
-docs/worker.md describes it. For a first try, --jobs, --commands and --allow do without one. A
+		Long: `Worker runs scripts (jobType: SCRIPT) and HTTP jobs (jobClass: HTTP), from files or from the
+registry. Its file says which jobs it takes, which programs and addresses they may use, and as
+which user they run; docs/worker.md describes it. For a first try, --jobs, --commands and --allow do without one. A
 small one:
 
   registry: {etcd: [http://localhost:2379], namespace: shop}
@@ -218,11 +218,22 @@ func (r *workerRun) reload(w *worker.Worker, log *slog.Logger) {
 	log.Info("the file of the worker is reloaded", "file", r.config, "after_a_restart", strings.Join(later, ", "))
 }
 
-// namespace is that of the flags or, where they name none, of the file.
+// namespace is that of the flags or, where they name none, of the file; where that names none either, of the context.
 func (r *workerRun) namespace(from worker.Registry) (string, error) {
 	name := cmp.Or(r.connection.namespace, from.Namespace)
+	own := r.embedded+from.Embedded != "" || len(from.Etcd)+len(from.ZooKeeper) > 0
+	if name == "" && (r.connection.context != "" || !own) {
+		chosen, err := r.connection.chosen()
+		if err != nil && r.connection.context != "" {
+			return "", err
+		}
+		if err := oneRegistry(chosen); err != nil {
+			return "", err
+		}
+		name = chosen.Namespace
+	}
 	if name == "" {
-		return "", misuse("the namespace is missing: want registry.namespace in the file, or --namespace")
+		return "", misuse("the namespace is missing: want registry.namespace in the file, --namespace, or a context that has one")
 	}
 	if err := registry.CheckPath("/" + name); err != nil {
 		return "", misuse("the namespace is %q: %w", name, err)
