@@ -7,8 +7,9 @@
 //	/live     is about this process: 503 means that Run has returned, so that only a restart would help.
 //	/ready    is about this process: 503 means that it is stopping, or has no session with the registry.
 //	/cluster  is about the jobs, as this process sees them: 503 names the jobs without a leader, jobs with
-//	          items that nobody owns or that should have run and did not, jobs that pause because of their
-//	          configuration, and jobs that this process does not take part in or cannot follow.
+//	          items that nobody owns or that should have run and did not, or that have run here and whose
+//	          ends wait to be recorded, jobs that pause because of their configuration, and jobs that this
+//	          process does not take part in or cannot follow.
 //	/         always 200, with everything that [scheduler.Health] says.
 //
 // A probe may act on /live and /ready: other processes, an operator or a slow registry cannot make them fail, or wait.
@@ -110,6 +111,7 @@ func Cluster(h scheduler.Health) Verdict {
 		v.require(j.Disabled || j.Leader != "", "job %q: no leader", j.Job)
 		v.require(j.Sharding == "", "job %q: items stay where they are: %s", j.Job, j.Sharding)
 		v.require(j.Disabled || len(j.Unowned) == 0, "job %q: items %v have no owner", j.Job, j.Unowned)
+		v.require(len(j.Unrecorded) == 0, "job %q: %d items have ended here, and the registry has not taken that for more than ten seconds", j.Job, len(j.Unrecorded))
 		v.require(len(j.Overdue) == 0, "job %q: %d items should have run and did not", j.Job, len(j.Overdue))
 	}
 	return v.judged()

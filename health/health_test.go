@@ -45,6 +45,7 @@ func TestVerdicts(t *testing.T) {
 		"no leader":       {func(h *scheduler.Health) { job(h).Leader = "" }, 200, 200, 503, `job "orders": no leader`},
 		"one bad pod":     {func(h *scheduler.Health) { job(h).Unowned = []int{1} }, 200, 200, 503, `job "orders": items [1] have no owner`},
 		"overdue":         {func(h *scheduler.Health) { job(h).Overdue = make([]scheduler.OverdueItem, 2) }, 200, 200, 503, `job "orders": 2 items should have run and did not`},
+		"unrecorded":      {func(h *scheduler.Health) { job(h).Unrecorded = make([]scheduler.UnrecordedEnd, 2) }, 200, 200, 503, `job "orders": 2 items have ended here, and the registry has not taken that for more than ten seconds`},
 		"paused config":   {func(h *scheduler.Health) { job(h).Config, job(h).Joined = "gone", false }, 200, 200, 503, `job "orders": gone`},
 		"disabled job":    {func(h *scheduler.Health) { job(h).Disabled, job(h).Leader, job(h).Unowned = true, "", []int{0, 1} }, 200, 200, 200, ""},
 		"denied":          {func(h *scheduler.Health) { job(h).Blind = "denied" }, 200, 200, 503, `job "orders": cannot be followed: denied`},

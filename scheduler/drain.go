@@ -23,7 +23,18 @@ func (s *Scheduler) windDown(runners []*runner) (over func(), abandoned error) {
 	var tellers sync.WaitGroup
 	tell := func(level slog.Level, message string) {
 		a := s.awaited(runners)
-		tellers.Go(func() { a.Tell(s.log, level, message, done) })
+		tellers.Go(func() {
+			if a.Tell(s.log, level, message, done) {
+				return
+			}
+			select { // what holds the stop up may only be seen when it lasts
+			case <-time.After(stopping.LastWords / 2):
+				again := s.awaited(runners)
+				again.Late = true
+				again.Tell(s.log, level, message, done)
+			case <-done:
+			}
+		})
 	}
 	end := s.curfew.Start(s.timeToStop(), func() {
 		tell(slog.LevelWarn, "stop timeout is over, what still runs is cancelled")
@@ -92,12 +103,17 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 	}
 	for _, r := range runners {
 		if !r.departure.drained.Has() {
-			a.Ask(r.name, func(answer func(items []int, waits bool)) {
-				r.box.PostElse(func() { answer(r.inCode(), s.handovers.WaitsFor(r.departure.turn()) || r.rounds.ToNote() > 0) }, func() { answer(nil, false) })
+			a.Ask(r.name, r.departure.drained.Has, func(answer func(items []int, waits bool)) {
+				r.box.PostElse(func() { answer(r.inCode(), r.waits()) }, func() { answer(nil, false) })
 			})
 		}
 	}
 	return a
+}
+
+// waits tells whether it is known by now that the runner has something to tell the registry, and cannot yet.
+func (r *runner) waits() bool {
+	return r.s.handovers.WaitsFor(r.departure.turn()) || r.rounds.ToNote() > 0 || r.rounds.Executions().EndsWait(r.look())
 }
 
 // inCode returns the items whose code was called here and has not returned.

@@ -83,8 +83,12 @@ type JobHealth struct {
 	Unowned []int `json:"unowned,omitempty"`
 	// Overdue are enabled items, whoever owns them, that should have run by now, and neither did nor do: their fire
 	// was ten seconds and the job's jitter ago. A job with a fixed delay is not judged. An unmonitored job leaves
-	// nothing that would tell, and neither does an item that a Java instance owns.
+	// nothing that would tell, and neither does an item that a Java instance owns. One of Unrecorded counts, too.
 	Overdue []OverdueItem `json:"overdue,omitempty"`
+	// Unrecorded are items whose code has returned in this process more than ten seconds ago, and whose end the registry has
+	// not taken yet, for example because it is full. They show as running to everybody, and do not run again before that.
+	// The log has "end not recorded yet, will try again", with the reason.
+	Unrecorded []UnrecordedEnd `json:"unrecorded,omitempty"`
 	// Waiting are enabled items whose execution was lost or cut short and waits to be run again.
 	Waiting []int `json:"waiting,omitempty"`
 	// Failed are enabled items whose last execution did not succeed and is not run again. Those that run just now
@@ -100,6 +104,12 @@ type JobHealth struct {
 type OverdueItem struct {
 	Item int       `json:"item"`
 	Fire time.Time `json:"fire"` // the newest that should have run
+}
+
+// UnrecordedEnd is an execution in this process whose end is not recorded.
+type UnrecordedEnd struct {
+	Item  int       `json:"item"`
+	Ended time.Time `json:"ended"` // when its code returned
 }
 
 // Health tells the state of this process. Every job's runner is asked, and ctx bounds how long they

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -10,6 +11,10 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
+
+// unrecordedAfter is how long after its code has returned the end of an execution is reported as not recorded: time for the
+// request and some tries, so that a short outage is no reason. It is as long as the least after which an item is overdue.
+const unrecordedAfter = 10 * time.Second
 
 // health is a runner's answer.
 func (r *runner) health() JobHealth {
@@ -52,7 +57,8 @@ func (r *runner) health() JobHealth {
 	}
 	h.Disabled = st.JobDisabled() || r.allDisabled()
 	h.Clock = r.membership.ClockTrouble()
-	h.Overdue = r.overdue()
+	h.Unrecorded = r.unrecorded()
+	h.Overdue = r.overdue(h.Unrecorded)
 	r.records(&h)
 	return h
 }
@@ -113,9 +119,20 @@ func (r *runner) noteIdle() {
 	r.idle = idle
 }
 
+// unrecorded lists what has run here and still counts as running, by item.
+func (r *runner) unrecorded() []UnrecordedEnd {
+	var ends []UnrecordedEnd
+	for e, ended := range r.rounds.Executions().Unrecorded(r.s.now().Add(-unrecordedAfter)) {
+		ends = append(ends, UnrecordedEnd{Item: e.Item, Ended: ended})
+	}
+	slices.SortFunc(ends, func(a, b UnrecordedEnd) int { return cmp.Compare(a.Item, b.Item) })
+	return ends
+}
+
 // overdue lists the items that should have run by now. Fires while an item ran or was disabled, before the
-// configuration in force came, or while nobody may run anything are no reason.
-func (r *runner) overdue() []OverdueItem {
+// configuration in force came, or while nobody may run anything are no reason. The tree shows items with unrecorded ends
+// as running, and nothing of them runs.
+func (r *runner) overdue(unrecorded []UnrecordedEnd) []OverdueItem {
 	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.anybodyEnabled() {
 		return nil
 	}
@@ -123,10 +140,14 @@ func (r *runner) overdue() []OverdueItem {
 	var overdue []OverdueItem
 	for n := range r.state.Total() {
 		it := r.state.Item(n)
-		if !r.state.Knows(n) || it.Disabled || it.Running.Exists() {
+		held, isHeld := slices.BinarySearchFunc(unrecorded, n, func(e UnrecordedEnd, n int) int { return cmp.Compare(e.Item, n) })
+		if !r.state.Knows(n) || it.Disabled || it.Running.Exists() && !isHeld {
 			continue
 		}
 		since := it.Record.Value.LastFire
+		if isHeld && unrecorded[held].Ended.After(since) {
+			since = unrecorded[held].Ended
+		}
 		for _, resumed := range []time.Time{r.configured, r.told.items[n]} {
 			if since.Before(resumed) {
 				since = resumed

@@ -3,6 +3,7 @@ package executions
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"log/slog"
 	"slices"
 	"time"
@@ -143,6 +144,24 @@ func (x *Executions) Committed(ending *Ending) {
 			})
 		})
 	}
+}
+
+// Unrecorded yields the executions whose code returned before a time, and whose ends are still not recorded.
+func (x *Executions) Unrecorded(before time.Time) iter.Seq2[*Execution, time.Time] {
+	return func(yield func(*Execution, time.Time) bool) {
+		for e := range x.rounds.All() {
+			if e.returned && e.Monitored() && e.ended.Before(before) && !yield(e, e.ended) {
+				return
+			}
+		}
+	}
+}
+
+// EndsWait tells whether ends were refused and are to be tried again, are being looked into, or wait for a session.
+func (x *Executions) EndsWait(v room.View) bool {
+	return x.LookingInto() || slices.ContainsFunc(x.ended, func(e *Execution) bool {
+		return e.pause != nil || e.Monitored() && v.Attached == nil
+	})
 }
 
 // noSession tells why an end could not even be asked for.

@@ -17,7 +17,12 @@ type Awaited struct {
 	Handlers  []string
 	Observers []string // that are in a call for a while
 
-	runners map[string]bool // that were asked what they run
+	// Late is that they were asked before, and nobody knew of anything. Most leave at once; if still nobody knows of
+	// anything, those that are not done wait for the registry, whatever for.
+	Late bool
+
+	runners map[string]bool        // that were asked what they run
+	drained map[string]func() bool // whether nothing is left to be done of a job, of those that were asked
 	answers chan itemsOf
 }
 
@@ -30,19 +35,21 @@ type itemsOf struct {
 
 // NewAwaited makes one for so many runners.
 func NewAwaited(runners int) *Awaited {
-	return &Awaited{runners: make(map[string]bool), answers: make(chan itemsOf, runners)}
+	return &Awaited{runners: make(map[string]bool), drained: make(map[string]func() bool), answers: make(chan itemsOf, runners)}
 }
 
 // Ask asks a job's runner which items run, and whether it still has something to tell the registry. post hands it
-// the question; the runner answers once, when it comes to it.
-func (a *Awaited) Ask(job string, post func(answer func(items []int, waits bool))) {
-	a.runners[job] = true
+// the question; the runner answers once, when it comes to it. drained tells at any time whether nothing of the job is left
+// to be done.
+func (a *Awaited) Ask(job string, drained func() bool, post func(answer func(items []int, waits bool))) {
+	a.runners[job], a.drained[job] = true, drained
 	post(func(items []int, waits bool) { a.answers <- itemsOf{job, items, waits} })
 }
 
 // Tell logs what is waited for, and says nothing if it is nothing. Jobs whose runners do not answer wait for the
-// registry, too. It returns at the latest when over is closed or after half a last moment.
-func (a *Awaited) Tell(log *slog.Logger, level slog.Level, message string, over <-chan struct{}) {
+// registry, too. It returns at the latest when over is closed or after half a last moment, and tells whether it said
+// anything.
+func (a *Awaited) Tell(log *slog.Logger, level slog.Level, message string, over <-chan struct{}) (told bool) {
 	items, registry := a.collect(over)
 	attrs := []any{slog.Time("until", a.Until)}
 	for _, waits := range []struct {
@@ -57,6 +64,7 @@ func (a *Awaited) Tell(log *slog.Logger, level slog.Level, message string, over 
 	if len(attrs) > 1 {
 		log.Log(context.Background(), level, message, attrs...)
 	}
+	return len(attrs) > 1
 }
 
 // collect waits for the answers of the runners. It returns what runs, and the jobs that wait for the registry.
@@ -77,6 +85,13 @@ func (a *Awaited) collect(over <-chan struct{}) (items, registry []string) {
 			return items, slices.AppendSeq(registry, maps.Keys(a.runners))
 		case <-over:
 			return items, registry
+		}
+	}
+	if a.Late && len(items)+len(registry)+len(a.Listeners)+len(a.Handlers)+len(a.Observers) == 0 {
+		for job, drained := range a.drained {
+			if !drained() {
+				registry = append(registry, job)
+			}
 		}
 	}
 	return items, registry
