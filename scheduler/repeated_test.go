@@ -147,3 +147,34 @@ func TestAFullStoreIsOneCause(t *testing.T) {
 		require.NoError(t, reg.Close(context.Background()))
 	})
 }
+
+// Over a slow link a doubt follows the other: they are one cause.
+func TestDoubtsOfASessionAreCounted(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const doubt = "session in doubt, nothing new starts"
+		log := &lines{}
+		var changes atomic.Int64
+		a := c.startWith("a", nil, []scheduler.Option{
+			scheduler.WithLogger(slog.New(slog.NewTextHandler(log, nil))),
+			scheduler.WithConnectionListener(func(_ context.Context, e scheduler.ConnectionEvent) error {
+				if e.Change == scheduler.ConnectionSuspended {
+					changes.Add(1)
+				}
+				return nil
+			}),
+		}, jobOf(1))
+		for range 4 {
+			a.registry.Cut()
+			time.Sleep(3500 * time.Millisecond)
+			a.registry.Heal()
+			time.Sleep(2 * time.Second)
+		}
+		require.Zero(t, log.count("session lost"))
+		require.Equal(t, int64(4), changes.Load())
+		require.Equal(t, 1, log.count(doubt))
+		time.Sleep(repeats.Every)
+		require.Equal(t, 2, log.count(doubt))
+		require.Equal(t, 1, log.count("times=3"))
+	})
+}

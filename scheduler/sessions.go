@@ -3,6 +3,7 @@ package scheduler
 import (
 	"cmp"
 	"context"
+	"log/slog"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -43,7 +44,8 @@ func (s *Scheduler) follow(ctx context.Context, a *room.Attachment) {
 			return
 		}
 		if state == registry.SessionSuspended {
-			s.log.WarnContext(ctx, "session in doubt, nothing new starts", logSession, a.Session.ID().String())
+			// Over a slow link each late keep-alive ends a doubt, and the next one begins.
+			s.repeated(slog.LevelWarn, "session in doubt, nothing new starts", "", nil, logSession, a.Session.ID().String())
 		}
 		s.tell(a)
 		told = s.tellConnection(a.Session, state, told)

@@ -38,7 +38,8 @@ type Line struct {
 	Cause   string // lines of one message and cause are counted together
 	Kind    string // of the cause: of one kind only some causes are counted apart; empty = it is the only one of its
 	Job     string // to which it happened; may be empty
-	Attrs   []any  // of this time, without the job
+	Tells   []any  // attributes that tell the cause: the line Over has them, too
+	Attrs   []any  // the others, of this time, without the job
 }
 
 // Log counts the repetitions of lines. It is safe for concurrent use. It has no goroutine, and a timer
@@ -163,7 +164,7 @@ func (l *Log) look(key string, c *cause) {
 	case seen.times > 0:
 		l.tellCount(seen)
 	case seen.total > 1 && seen.last.Level >= slog.LevelWarn:
-		l.log.Info(Over, What, seen.last.Message, Times, seen.total, Since, seen.since)
+		l.log.Info(Over, append([]any{What, seen.last.Message, Times, seen.total, Since, seen.since}, seen.last.Tells...)...)
 	}
 }
 
@@ -181,8 +182,9 @@ func (l *Log) tellCount(c cause) {
 }
 
 func (l Line) attrs() []any {
-	if l.Job == "" {
-		return slices.Clip(l.Attrs)
+	var attrs []any
+	if l.Job != "" {
+		attrs = append(attrs, "job", l.Job)
 	}
-	return append([]any{"job", l.Job}, l.Attrs...)
+	return slices.Concat(attrs, l.Tells, l.Attrs)
 }

@@ -128,3 +128,28 @@ func TestManyCauses(t *testing.T) {
 		require.Zero(t, l.known())
 	})
 }
+
+// Causes that one message has are told apart when they are over, too.
+func TestWhatIsOverNamesItsCause(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p page
+		log := New(p.logger(), time.Minute)
+		defer log.Close()
+		for n := range 2 {
+			for _, asked := range []string{"keep-alive", "session"} {
+				log.Tell(Line{Level: slog.LevelWarn, Message: "no answer", Cause: asked, Tells: []any{"asked", asked}, Attrs: []any{"try", n}})
+			}
+		}
+		require.Equal(t, []string{"level=WARN msg=\"no answer\" asked=keep-alive try=0", "level=WARN msg=\"no answer\" asked=session try=0"}, p.take())
+		time.Sleep(time.Minute + time.Second)
+		require.ElementsMatch(t, []string{
+			"level=WARN msg=\"no answer\" asked=keep-alive try=1 times=1", "level=WARN msg=\"no answer\" asked=session try=1 times=1",
+		}, p.take())
+		time.Sleep(time.Minute)
+		require.ElementsMatch(t, []string{
+			"level=INFO msg=\"not repeated any more\" what=\"no answer\" times=2 asked=keep-alive",
+			"level=INFO msg=\"not repeated any more\" what=\"no answer\" times=2 asked=session",
+		}, p.take())
+	})
+}

@@ -205,7 +205,7 @@ func (k *sessionKeeper) noAnswer(what string, err error) {
 	err = k.r.explain("session", "", cmp.Or(refusal(err), err))
 	k.r.repeats.Tell(repeats.Line{
 		Level: slog.LevelWarn, Message: "the registry does not answer", Cause: what,
-		Attrs: []any{"asked", what, "endpoints", k.r.endpoints(), "error", err},
+		Tells: []any{"asked", what}, Attrs: []any{"endpoints", k.r.endpoints(), "error", err},
 	})
 }
 
