@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/tlsfiles"
 	"github.com/elasticron/elasticron/console"
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/operate"
@@ -235,11 +236,11 @@ func (s *serving) tls() (*tls.Config, error) {
 	if s.certFile == "" {
 		return nil, nil
 	}
-	pair, err := tls.LoadX509KeyPair(s.certFile, s.keyFile)
+	pair, err := tlsfiles.NewPair(s.certFile, s.keyFile, s.log)
 	if err != nil {
 		return nil, fmt.Errorf("--tls-cert: %w", err)
 	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+	return &tls.Config{GetCertificate: pair.Server, MinVersion: tls.VersionTLS12}, nil
 }
 
 // closes notes what is to be closed at the end, before what was opened earlier.
@@ -298,6 +299,7 @@ func (s *serving) registries(ctx context.Context) (open func(name string) (regis
 	if err := oneRegistry(chosen); err != nil {
 		return nil, nil, err
 	}
+	s.conn.etcd.Log = s.log
 	namespaces := chosen.Namespace
 	if s.conn.namespace != "" {
 		namespaces = s.conn.namespace

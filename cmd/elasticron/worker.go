@@ -277,6 +277,7 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 	if chosen.Server != "" {
 		return nil, nil, misuse("the context is that of a server, want --etcd, --zookeeper or --embedded")
 	}
+	c.etcd.Log = log
 	reg, err := r.program.newStartWait(log).open(ctx, func(ctx context.Context) (registry.Registry, error) { return c.open(ctx, chosen) })
 	if err != nil {
 		return nil, nil, err

@@ -5,13 +5,16 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"fmt"
+	"log/slog"
+	"net/url"
 	"os"
 	"slices"
 
 	"github.com/spf13/pflag"
+	"google.golang.org/grpc"
 
+	"github.com/elasticron/elasticron/cmd/elasticron/internal/tlsfiles"
 	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/registry/etcd"
 )
@@ -19,6 +22,8 @@ import (
 // Flags says which cluster to use, and as whom. The password is never a flag, which every user of the
 // machine could read, but a variable of the environment.
 type Flags struct {
+	Log *slog.Logger // hears of renewed files; nil is silence
+
 	endpoints        []string
 	user             string
 	ca, cert, key    string
@@ -74,7 +79,8 @@ func (e FileError) Unwrap() error { return e.err }
 
 func fileError(format string, args ...any) error { return FileError{fmt.Errorf(format, args...)} }
 
-// Config returns what the flags say, to connect by. What is wrong with a file is a [FileError], and everything else is wrong with
+// Config returns what the flags say, to connect by. Each connection uses the certificates and authorities that the files hold when it
+// begins. What is wrong with a file is a [FileError], and everything else is wrong with
 // the flags.
 func (f *Flags) Config(namespace string) (etcd.Config, error) {
 	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
@@ -91,9 +97,15 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 		}
 		c.Username, c.Password = f.user, password
 	}
-	var err error
-	c.TLS, err = f.TLS()
-	return c, err
+	secure, roots, err := f.secure()
+	if err != nil {
+		return c, err
+	}
+	c.TLS = secure
+	if roots != nil && !plain(f.endpoints) {
+		c.DialOptions = append(c.DialOptions, grpc.WithTransportCredentials(roots.Credentials(secure)))
+	}
+	return c, nil
 }
 
 // User returns the user's name; empty if none is given.
@@ -140,31 +152,42 @@ func (f *Flags) Default(d Defaults) {
 	f.ca = cmp.Or(f.ca, d.CA)
 }
 
-// TLS returns how a server is checked, and what is shown to it; nil is as the system does it.
+// TLS returns how a server is checked, and what is shown to it; nil is as the system does it. Each connection shows the certificate
+// that the files hold when it begins.
 func (f *Flags) TLS() (*tls.Config, error) {
+	c, _, err := f.secure()
+	return c, err
+}
+
+// secure returns [Flags.TLS], and the authorities; nil are the system's.
+func (f *Flags) secure() (*tls.Config, *tlsfiles.Roots, error) {
 	if f.ca == "" && f.cert == "" && f.key == "" {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if (f.cert == "") != (f.key == "") {
-		return nil, fmt.Errorf("--%s and --%s must be given together", f.names.cert, f.names.key)
+		return nil, nil, fmt.Errorf("--%s and --%s must be given together", f.names.cert, f.names.key)
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
+	var roots *tlsfiles.Roots
 	if f.ca != "" {
-		text, err := os.ReadFile(f.ca)
-		if err != nil {
-			return nil, fileError("--%s: %w", f.names.ca, err)
+		var err error
+		if roots, err = tlsfiles.NewRoots(f.ca, f.Log); err != nil {
+			return nil, nil, fileError("--%s: %w", f.names.ca, err)
 		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(text) {
-			return nil, fileError("--%s: no certificate in PEM: %s", f.names.ca, f.ca)
-		}
+		c.RootCAs = roots.Pool()
 	}
 	if f.cert != "" {
-		pair, err := tls.LoadX509KeyPair(f.cert, f.key)
+		pair, err := tlsfiles.NewPair(f.cert, f.key, f.Log)
 		if err != nil {
-			return nil, fileError("--%s, --%s: %w", f.names.cert, f.names.key, err)
+			return nil, nil, fileError("--%s, --%s: %w", f.names.cert, f.names.key, err)
 		}
-		c.Certificates = []tls.Certificate{pair}
+		c.GetClientCertificate = pair.Client
 	}
-	return c, nil
+	return c, roots, nil
+}
+
+// plain tells whether etcd's client makes connections without TLS, whatever its config says: it goes by the first endpoint.
+func plain(endpoints []string) bool {
+	u, err := url.Parse(endpoints[0])
+	return err == nil && u.Scheme == "http"
 }
