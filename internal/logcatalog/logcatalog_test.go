@@ -22,7 +22,7 @@ const (
 )
 
 // apart are directories whose programs log for themselves.
-var apart = []string{"cmd/elasticron/internal", "examples", "integration", "docs", ".git", "internal/logcatalog", "registry/registrytest", "registry/etcd/embedded"}
+var apart = []string{"cmd/elasticron/internal/demo", "examples", "integration", "docs", ".git", "internal/logcatalog", "registry/registrytest", "registry/etcd/embedded"}
 
 // levels are the methods of a logger that give a level, and the words that stand for one in other calls.
 var levels = map[string]string{
