@@ -76,16 +76,12 @@ func (r *runner) adopt(next *configuration.Settings) {
 }
 
 // keepTime gives the timetable the schedule in force, if it is another one than before or the job was
-// paused. What is due outlasts a pause, and what comes during it is missed; both are forgotten when the times have changed or the
-// job is gone.
+// paused. What is due outlasts a pause, and is forgotten when the times have changed or the job is
+// gone.
 func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.OK {
-		if r.missesWhilePaused() {
-			r.s.timetable.Pause(r.entry)
-		} else {
-			r.s.timetable.Remove(r.entry)
-		}
+		r.s.timetable.Remove(r.entry)
 		r.rounds.Unticked()
 		if !r.state.Config.Exists() {
 			r.rounds.FireBy(fires.Times{}, r.s.now(), nil)
@@ -109,21 +105,11 @@ func (r *runner) keepTime(paused bool) {
 	if now.Rules.Delay == 0 && !cronexpr.IsTriggered(schedule) && cronexpr.NeverAfter(schedule, r.s.now().Add(-delays.Most)) {
 		r.log.WarnContext(r.life, "the job's cron never fires again", "cron", now.Config.Cron)
 	}
-	if same && now.Rules.Delay == 0 && r.s.timetable.Resume(r.entry, schedule, delays) {
-		return
-	}
 	var told time.Time // no fire is told of again because its delay is another one now
 	if same {
 		told = r.rounds.NewestTick()
 	}
 	r.s.timetable.Set(r.entry, schedule, delays, delayed, told)
-}
-
-// missesWhilePaused tells whether the fires that come while the job is paused are missed, and to be made up if it goes on by the
-// same times (guarantee 9). They are not while it is disabled or has its home elsewhere, nor where others may run for them without
-// a record.
-func (r *runner) missesWhilePaused() bool {
-	return r.state.Config.Exists() && !r.state.Elsewhere() && !r.state.SharedWithJava() && r.rounds.Misses()
 }
 
 // firesByBoth returns which of the fires that are due stay when the times have changed: those of the last moment that the settings in

@@ -15,29 +15,19 @@ import (
 func (j *judge) judgeFires() {
 	for _, n := range slices.Sorted(maps.Keys(j.courses.runnable)) {
 		obstacles := j.obstacles(n)
-		var waits time.Time  // the fire that was delayed when the settings changed, or the first that may have come while they were unusable; zero = none
-		var usable *settings // the last that were, of those times
+		var waits time.Time // the fire that was delayed when the settings changed; zero = none
 		for i, s := range j.courses.settings {
 			until := j.End
 			if i+1 < len(j.courses.settings) {
 				until = j.courses.settings[i+1].from
 			}
 			first := s.from
-			if !s.is.usable { // the job goes on by the same times, or what came meanwhile is forgotten
-				if waits.IsZero() && usable != nil {
-					waits = s.from
-				}
-				if !s.is.there || s.is.Disabled || usable != nil && (usable.Unmonitored || usable.Disabled) {
-					usable = nil
-				}
-				continue
-			}
-			if !waits.IsZero() && usable != nil && s.is.sameTimes(usable) {
+			if !waits.IsZero() && s.is.usable && s.is.sameTimes(j.courses.settings[i-1].is) {
 				first = waits
 			}
-			waits, usable = time.Time{}, s.is
+			waits = time.Time{}
 			switch {
-			case s.is.Unmonitored || cronexpr.IsTriggered(s.is.schedule):
+			case !s.is.usable || s.is.Unmonitored || cronexpr.IsTriggered(s.is.schedule):
 			case s.is.delay > 0:
 				j.judgeDelay(n, s.is, span{s.from, until}, obstacles)
 			default:
@@ -65,10 +55,7 @@ func (j *judge) judgeScheduled(n int, s *settings, first time.Time, in span, obs
 		if !j.courses.runnable[n].at(due) || j.ranUnrecorded(n, fire) {
 			continue
 		}
-		m := missed{item: n, fire: fire, due: due, settings: s}
-		if first.Before(in.from) && due.Equal(in.from) {
-			m.waited = first
-		}
+		m := missed{n, fire, due, s}
 		if i := slices.IndexFunc(j.byItem[n], func(e *execution) bool { return e.standsFor(fire) }); i >= 0 {
 			j.judgePrompt(m, j.byItem[n][i], obstacles)
 			continue
@@ -89,7 +76,6 @@ type missed struct {
 	fire     time.Time
 	due      time.Time // when it was to be run
 	settings *settings // in force at the time
-	waited   time.Time // since when it, or those before it, had waited for settings that can be used; zero = it did not
 }
 
 // judgePrompt judges whether a fire was run as soon as nothing kept the item from it, be that on time or made up for.

@@ -122,23 +122,6 @@ func TestEachFireIsAccountedFor(t *testing.T) {
 			cfg := s.state.Config.Value
 			s.at(50 * second).commit(put(tree.Config(), "{", 0))
 			s.at(half).configure(cfg)
-		}}, nil, skipped},
-		{"the settings are spoilt as the fire comes, and it is made up", longRun{by: a, madeUp: both, meanwhile: func(s *story) {
-			cfg := s.state.Config.Value
-			s.at(50 * second).commit(put(tree.Config(), "{", 0))
-			s.at(half).configure(cfg)
-		}}, nil, nil},
-		{"the settings are spoilt as the fire comes, and of other times later", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
-			cfg := s.state.Config.Value
-			cfg.Cron = "@every 2m"
-			s.at(50 * second).commit(put(tree.Config(), "{", 0))
-			s.at(half).configure(cfg)
-		}}, nil, nil},
-		{"the settings are spoilt as the fire comes, and who owned the item was away", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
-			cfg := s.state.Config.Value
-			s.at(50 * second).commit(put(tree.Config(), "{", 0))
-			s.at(minute).happen(checker.Cut, a).Until = s.now.Add(second)
-			s.at(half).configure(cfg)
 		}}, nil, nil},
 		{"the settings are spoilt later", longRun{by: a, madeUp: newest, meanwhile: func(s *story) {
 			cfg := s.state.Config.Value

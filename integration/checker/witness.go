@@ -21,8 +21,7 @@ func (j *judge) excuse(m missed, at time.Time, by string) string {
 	}{
 		{"misfire policy", j.policyDrops(m, from, at)},
 		{"the item was disabled, or not there", slices.Contains(j.courses.runnable[m.item].between(from, at), false)},
-		{"the settings could not be used", m.waited.IsZero() && slices.ContainsFunc(j.courses.settings.between(from, upTo), func(s *settings) bool { return s == nil || !s.usable })},
-		{"who owned the item was not there all the time that the settings could not be used", !m.waited.IsZero() && !j.waitedToo(m, at, by)},
+		{"the settings could not be used", slices.ContainsFunc(j.courses.settings.between(from, upTo), func(s *settings) bool { return s == nil || !s.usable })},
 		{"the item had never run", !slices.ContainsFunc(j.byItem[m.item], func(e *execution) bool { return e.began.Before(m.due) })},
 		{"there was nobody to run it", slices.Contains(j.courses.attended.between(from, upTo), false) && (!windowed || !j.deserted(from, upTo))},
 		{"a careless hand took the note", j.hands.touched(m.item, from, at, jobtree.KindItemMisfire, jobtree.KindItemRecord)},
@@ -33,18 +32,6 @@ func (j *judge) excuse(m missed, at time.Time, by string) string {
 		}
 	}
 	return ""
-}
-
-// waitedToo tells whether an instance owned an item, and nothing happened to it, for all the time that a fire waited for settings that
-// can be used: it knows of the fire when the job goes on. Another one may not.
-func (j *judge) waitedToo(m missed, at time.Time, by string) bool {
-	since := m.waited.Add(-j.jitter() - 2*j.rules.Settle - 2*j.rules.Skew)
-	for _, owner := range j.courses.owner[m.item].between(since, at) {
-		if owner != by {
-			return false
-		}
-	}
-	return j.presence[by].covers(since) && !j.during(by, j.rules.Settle, everyTrouble...).touches(since, at)
 }
 
 // recorded tells whether the item had a record when it missed a fire, of a run before that. A window reaches back no
@@ -109,14 +96,12 @@ func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Tim
 	return j.ticked(by, m.due, at, from) && !slices.Contains(off.between(from, upTo), true) || j.handedOver(m, at)
 }
 
-// everyTrouble is all that keeps an instance from hearing, speaking or telling the time.
-var everyTrouble = []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Stopped, Held, Paced}
-
 // bystander tells whether an instance that did not own an item knew of a fire and could tell its owner: it had taken part when the
 // fire came, and nothing has kept it from speaking, nor the owner from hearing it, for as long as an owner waits.
 func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Time) bool {
 	since := at.Add(-j.rules.Handover - 2*j.rules.Settle - 2*j.rules.Skew)
-	if !since.After(m.due) || j.during(by, j.rules.Settle, everyTrouble...).touches(since, at) || !j.presence[by].covers(since) {
+	kinds := []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Stopped, Held, Paced}
+	if !since.After(m.due) || j.during(by, j.rules.Settle, kinds...).touches(since, at) || !j.presence[by].covers(since) {
 		return false
 	}
 	// By another clock, who joins as a fire comes joined before it, and so knows of it.
@@ -127,7 +112,7 @@ func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Tim
 		off := of(j.courses.servers, jobtree.ServerOf(id))
 		_, away := j.presence[id].gap(since, at)
 		return id != by && !away && j.ticked(id, m.due, at, from) && !slices.Contains(off.between(from, at), true) &&
-			!j.during(id, j.rules.Settle, everyTrouble...).touches(since, at) && !j.away(id).touches(since, at)
+			!j.during(id, j.rules.Settle, kinds...).touches(since, at) && !j.away(id).touches(since, at)
 	})
 }
 

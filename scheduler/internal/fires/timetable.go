@@ -99,30 +99,6 @@ func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, d
 	t.notify()
 }
 
-// Pause takes e out, and keeps the fire that it waits for, for [Timetable.Resume].
-func (t *Timetable) Pause(e *Entry) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	next := e.next
-	t.remove(e)
-	e.next = next
-}
-
-// Resume puts e back after a pause, with the schedule that it had. The fires that came meanwhile come as one tick, as after a
-// sleep of the machine. It reports false, and does nothing, if there are none.
-func (t *Timetable) Resume(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if e.index >= 0 || e.next.IsZero() || e.next.After(t.now()) {
-		return false
-	}
-	e.schedule, e.jitter = schedule, j
-	e.waitFor(e.next)
-	heap.Push(&t.entries, e)
-	t.notify()
-	return true
-}
-
 // Remove takes e out, if it is in its place.
 func (t *Timetable) Remove(e *Entry) {
 	t.mu.Lock()

@@ -179,37 +179,6 @@ func TestEntriesAreRemovedAndComeBack(t *testing.T) {
 }
 
 // A job that has had its last fire is told of none any more, and others go on.
-// What comes during a pause is told of in one tick when it is over. A pause in which nothing comes leaves nothing to tell, nor does one
-// after which the clock was set back before it.
-func TestAPauseKeepsWhatComes(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		b := newBoard(t)
-		e, schedule := b.entry("e"), parsed(t, "@every 1m")
-		resumes := func() bool { return b.Resume(e, schedule, jitter.Jitter{}) }
-		require.False(t, resumes(), "it was never in its place")
-		b.set(e, schedule)
-		until(90 * time.Second)
-		require.Equal(t, []told{onTimeAt(time.Minute)}, b.take("e"))
-		require.False(t, resumes(), "it is in its place")
-		b.Pause(e)
-		until(270 * time.Second)
-		require.Empty(t, b.take("e"))
-		require.True(t, resumes())
-		until(5 * time.Minute)
-		require.Equal(t, []told{{2 * time.Minute, 4 * time.Minute, 270 * time.Second}, onTimeAt(5 * time.Minute)}, b.take("e"))
-		b.Pause(e)
-		require.False(t, resumes(), "nothing has come yet")
-		until(7 * time.Minute)
-		b.turn(-3 * time.Minute)
-		require.False(t, resumes(), "it comes once more")
-		b.turn(3 * time.Minute)
-		b.Pause(e)
-		b.Remove(e)
-		require.False(t, resumes(), "it was forgotten")
-	})
-}
-
 func TestAScheduleThatEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

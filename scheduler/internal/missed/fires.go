@@ -148,9 +148,6 @@ func (f *Fires) Adopt(v room.View) {
 // FiresBy tells whether the job has fired by these times up to now.
 func (f *Fires) FiresBy(times fires.Times) bool { return f.times == times.Name() }
 
-// Misses tells whether a fire that is not ticked is missed, by the last configuration that could be read.
-func (f *Fires) Misses() bool { return f.records && f.disabled.IsZero() }
-
 // Timed tells whether the job has fired by any times here.
 func (f *Fires) Timed() bool { return f.times != "" }
 

@@ -27,10 +27,6 @@ func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times
 // NewestTick returns the newest fire that this process's clock ticked, by whatever times; zero = none.
 func (r *Rounds) NewestTick() time.Time { return r.missed.NewestTick() }
 
-// Misses tells whether a fire that is not ticked is missed, and not none: its job is not disabled, and what is run for is recorded.
-// While a configuration cannot be read, it was so before.
-func (r *Rounds) Misses() bool { return r.missed.Misses() }
-
 // Timed tells whether the job has fired by any times here.
 func (r *Rounds) Timed() bool { return r.missed.Timed() }
 
