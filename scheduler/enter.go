@@ -57,7 +57,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
 	switch {
 	case err != nil && life.Err() != nil:
-		return stoppedFor(s.stop)
+		return stoppedFor(s.stop) //nolint:contextcheck // that of Run tells why it ended
 	case err != nil:
 		return err
 	}
@@ -65,7 +65,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	if life.Err() != nil { // nobody would close it any more
 		s.mu.Unlock()
 		view.Close()
-		return stoppedFor(s.stop)
+		return stoppedFor(s.stop) //nolint:contextcheck // that of Run tells why it ended
 	}
 	r.life, r.view = life, view
 	attached := s.attached
@@ -134,7 +134,7 @@ func (r *runner) waitJoined(ctx context.Context) error {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
 	case <-r.life.Done():
-		return stoppedFor(r.s.stop)
+		return stoppedFor(r.s.stop) //nolint:contextcheck // that of Run tells why it ended
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -120,6 +121,9 @@ func (c *connection) byServer(at string, chosen cluster) (place, error) {
 // tokenVariable is the variable of the environment that holds the token for a server.
 const tokenVariable = "ELASTICRON_TOKEN"
 
+// errNotNamed is that of [connection.chosen] if neither flags nor a context say where the jobs are.
+var errNotNamed = errors.New("no registry is named")
+
 // oneRegistry refuses a context of several registries where there must be one.
 func oneRegistry(chosen cluster) error {
 	if len(chosen.Registries) == 0 {
@@ -174,7 +178,7 @@ func (c *connection) chosen() (cluster, error) {
 		if names := slices.Sorted(maps.Keys(all.Contexts)); len(names) > 0 {
 			there = "; there are the contexts " + strings.Join(names, ", ") + ", of which none is chosen"
 		}
-		return cluster{}, misuse("no registry is named: want --etcd, --zookeeper, --server, or a context (see elasticron context --help)%s", there)
+		return cluster{}, misuse("%w: want --etcd, --zookeeper, --server, or a context (see elasticron context --help)%s", errNotNamed, there)
 	}
 	return all.get(name)
 }

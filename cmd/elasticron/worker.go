@@ -156,6 +156,7 @@ func (r *workerRun) file() (worker.File, error) {
 func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func() {
 	signals := make(chan os.Signal, 4) // of which none is to be lost
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // for good: one that comes late is not to end a process that is about to end well
 	over, done := make(chan struct{}), make(chan struct{})
 	reloads := make(chan struct{}, 1) // one more than the one that goes on
 	go func() {                       // nobody waits for it: the file may be where nobody answers
@@ -171,7 +172,6 @@ func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func()
 	go func() {
 		defer close(done)
 		defer signal.Stop(signals)
-		defer signal.Ignore(syscall.SIGHUP) // one that comes late is not to end a process that is about to end well
 		heedSignals(over, signals, reloads, stop, func() {
 			w.StopNow()
 			log.Warn("worker ends at once")
@@ -224,13 +224,15 @@ func (r *workerRun) namespace(from worker.Registry) (string, error) {
 	own := r.embedded+from.Embedded != "" || len(from.Etcd)+len(from.ZooKeeper) > 0
 	if name == "" && (r.connection.context != "" || !own) {
 		chosen, err := r.connection.chosen()
-		if err != nil && r.connection.context != "" {
+		if err != nil && !errors.Is(err, errNotNamed) {
 			return "", err
 		}
 		if err := oneRegistry(chosen); err != nil {
 			return "", err
 		}
-		name = chosen.Namespace
+		if name = chosen.Namespace; strings.Contains(name, ",") {
+			return "", misuse("the context has the namespaces %s: want one, with --namespace", name)
+		}
 	}
 	if name == "" {
 		return "", misuse("the namespace is missing: want registry.namespace in the file, --namespace, or a context that has one")

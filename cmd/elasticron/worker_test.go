@@ -288,11 +288,17 @@ func TestWrongUsesOfTheWorker(t *testing.T) {
 		"no such file":                                     {"--config", dir + "/none.yaml"},
 		`script.commands "bin" is not allowed`:             {"--commands", "bin", "-n", "shop"},
 		"there is no context":                              {"--commands", "*", "-n", "shop"},
+		"there is no context \"":                           {"--config", dir + "/good.yaml", "--check"},
 		"there is no folder " + dir + "/none: make it":     {"--jobs", dir + "/none", "--commands", "*", "-n", "shop"},
 		dir + "/bad.yaml is no folder: want the one":       {"--jobs", dir + "/bad.yaml", "--commands", "*", "-n", "shop"},
 	} {
 		program := newProgram()
-		program.env = func(string) string { return dir + "/none" }
+		program.env = func(name string) string {
+			if name == contextVariable && !strings.Contains(want, "no context") {
+				return ""
+			}
+			return dir + "/none"
+		}
 		var out, errOut bytes.Buffer
 		require.NotZero(t, program.run(t.Context(), append([]string{"worker"}, args...), &out, &errOut), want)
 		require.Contains(t, errOut.String(), want)

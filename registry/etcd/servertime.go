@@ -86,11 +86,12 @@ func dateOf(ctx context.Context, transport http.RoundTripper, url string, limit 
 	return date.Add(time.Second / 2), nil
 }
 
-// noDate tells a member that does not answer from one that answers, but not HTTP.
+// noDate tells a member that does not answer, or that is not trusted, from one that answers, but not HTTP.
 func noDate(url string, err error) error {
 	var network *net.OpError
+	var distrust *tls.CertificateVerificationError
 	timeout := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-	if timeout || errors.As(err, &network) && network.Op == "dial" {
+	if timeout || errors.As(err, &distrust) || errors.As(err, &network) && network.Op == "dial" {
 		return fmt.Errorf("ask %s: %w", url, err)
 	}
 	return fmt.Errorf("%w: %s answers no HTTP: %w", registry.ErrUnsupported, url, err)
