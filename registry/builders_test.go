@@ -34,7 +34,7 @@ type builder struct {
 var builders = map[string]builder{
 	"scheduler/internal/membership/join.go join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
 		"had left: its runner leaves again, or the catalog resigns"},
-	"scheduler/internal/leadership/elect.go stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or abdicates, or leaves"},
+	"scheduler/internal/leadership/elect.go stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or resigns, or leaves"},
 
 	"internal/resharding/plan.go planFor": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
@@ -94,8 +94,8 @@ var builders = map[string]builder{
 	"scheduler/internal/membership/leave.go leaves":        {"leave", []string{endsItself}, "adds to one that deletes the instance whose creation or revision it compares"},
 	"scheduler/internal/membership/leave.go leaveForClock": {"leave because of the clock", []string{endsItself}, "LeaveTxn with a condition more"},
 	"scheduler/internal/membership/leave.go resign":        {"resign before leaving", []string{endsItself}, "deletes the leader whose creation it compares"},
-	"scheduler/resign.go resign":                           {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
-	"scheduler/internal/leadership/elect.go abdicate":      {"abdicate", []string{endsItself}, "deletes the leader whose creation it compares"},
+	"scheduler/latejoin.go takeOut":                        {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
+	"scheduler/internal/leadership/elect.go resign":        {"resign", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/internal/javapeers/urge.go Urge": {"ask a Java leader to reshard", []string{harmless}, "needs this instance as it was created; a resharding that nobody " +
 		"needs changes nothing"},
 	"scheduler/internal/javapeers/java.go keepServer": {"keep the server", []string{harmless}, "needs this instance as it was created; as long as it takes part, " +

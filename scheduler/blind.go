@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"maps"
@@ -13,60 +12,33 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// A view ends when its store refuses to be followed, for example after a permission was taken away. Then
-// the runner is blind. It begins nothing, because it could not know what it decides upon. What runs goes on to
-// its end, which needs no view, and so does what has begun and waits for the hook of its round. It opens the view again, with pauses that grow. If that takes
-// longer than the session's TTL, others get the job's items: the instance leaves the job as it was last
-// seen, and where it may not even write that, the process gives its session up, which is all that still
+// While its view has ended and no other is open yet, a runner is blind. It begins nothing, because it could not know what it
+// decides upon. Executions that run go on to their ends, which need no view; so do those that have begun and wait for the hook
+// of their round. If that takes longer than the session's TTL, others get the job's items: the instance leaves the job as it
+// was last seen, and where it may not even write that, the process gives its session up, which is all that still
 // holds the items. That interrupts the other jobs of the process once; the next session holds nothing of
 // a job that cannot be joined.
 
-const (
-	// firstReopening and longestReopening bound the pause before a view is opened again.
-	firstReopening   = 100 * time.Millisecond
-	longestReopening = 5 * time.Second
-	// blindPatience is the patience of a process that has no session whose TTL would tell.
-	blindPatience = 10 * time.Second
-)
+// blindPatience is the patience of a process that has no session whose TTL would tell.
+const blindPatience = 10 * time.Second
 
 // blind is what a runner knows of a view that has ended.
 type blind struct {
-	since   time.Time
-	reason  error
-	expired bool // the patience is over
-	left    bool // the job was left, as far as possible
+	since    time.Time
+	reason   error
+	patience *time.Timer
+	expired  bool // the patience is over
+	left     bool // the job was left, as far as possible
 
 	found  []registry.Change // what refused transactions tell that was not shown
 	denied bool              // a transaction was refused that nobody may do any more
 }
 
-// subscribe subscribes the runner to a view until the view ends. known is what the runner already has of what the view shows,
-// and turn comes before the first step.
-func (r *runner) subscribe(view *registry.View, known registry.Snapshot, turn func()) {
-	view.AfterEnd(func(reason error) {
-		if !errors.Is(reason, registry.ErrClosed) && r.life.Err() == nil {
-			r.box.Post(func() { r.lostSight(view, reason) })
-		}
-	})
-	first := &beginning{known, turn}
-	view.Subscribe(func(step registry.Step) {
-		begin := func() {}
-		if first != nil {
-			step.Changes, begin, first = step.Snapshot.Since(first.known), first.turn, nil
-		}
-		r.box.Post(func() {
-			if view == r.view {
-				begin()
-				r.apply(step)
-			}
-		})
-	})
-}
-
-// beginning is what comes before the first step of a view, and what is known by then.
-type beginning struct {
-	known registry.Snapshot
-	turn  func()
+// stopTimer ends what would wake a runner that is not blind any more, or whose work is done.
+func (b *blind) stopTimer() {
+	if b != nil && b.patience != nil {
+		b.patience.Stop()
+	}
 }
 
 // lostSight notes that the view has ended, and starts to reopen it.
@@ -82,34 +54,10 @@ func (r *runner) lostSight(view *registry.View, reason error) {
 	}
 	r.s.repeated(slog.LevelError, "the job cannot be followed, nothing of it begins; trying again", r.name, reason, "handover", now.since.Add(patience))
 	r.s.observer.observe(ViewEvent{Job: r.name, Err: reason, Time: r.s.now()})
-	time.AfterFunc(patience, func() {
+	now.patience = time.AfterFunc(patience, func() {
 		r.box.Post(func() { now.expired = true })
 	})
-	r.s.work.Go(func() {
-		view := r.s.reopen(r.life, r.tree.Root(), jobtree.ForOperators, r.box.Closed)
-		if view != nil {
-			r.box.PostElse(func() { r.regainSight(view) }, view.Close)
-		}
-	})
-}
-
-// reopen opens a view until that succeeds; nil if it is not wanted any more.
-func (s *Scheduler) reopen(life context.Context, path string, except func(path string) bool, closed func() bool) *registry.View {
-	for pause := firstReopening; ; pause = min(2*pause, longestReopening) {
-		timer := time.NewTimer(pause)
-		select {
-		case <-timer.C:
-		case <-life.Done():
-			timer.Stop()
-			return nil
-		}
-		if closed() {
-			return nil
-		}
-		if view, err := s.registry.View(life, path, except); err == nil {
-			return view
-		}
-	}
+	r.s.reopenFor(r.life, &r.box, r.tree.Root(), jobtree.ForOperators, r.regainSight)
 }
 
 // regainSight goes on with a new view where the old one ended.
@@ -126,6 +74,7 @@ func (r *runner) regainSight(view *registry.View) {
 	r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
 	known := r.known()
 	expired := r.blind.expired
+	r.blind.stopTimer()
 	r.blind = nil
 	r.rounds.ResetTries()
 	r.awaited = 0
@@ -138,20 +87,6 @@ func (r *runner) regainSight(view *registry.View) {
 	r.rounds.LookAgainAtAll()
 	r.mending.LookAgainAtAll()
 	r.await(r.needed)
-}
-
-// presentView returns the view of now, for other goroutines than the runner's.
-func (r *runner) presentView() *registry.View {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	return r.view
-}
-
-// views returns the view of now, and the one that is to follow it if that is open.
-func (r *runner) views() []*registry.View {
-	r.s.mu.Lock()
-	defer r.s.mu.Unlock()
-	return slices.DeleteFunc([]*registry.View{r.view, r.next}, func(v *registry.View) bool { return v == nil })
 }
 
 // decideBlind is decide without a view: ends are recorded, those of hooks, too, and when the patience is over, or the

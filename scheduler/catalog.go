@@ -21,6 +21,10 @@ type catalog struct {
 	box  actor.Mailbox
 	mine map[string]*runner // of jobs that are data; the others were declared
 	bad  map[string]registry.Revision
+
+	unseen   map[string]struct{} // of mine, those whose trees could not be opened when they were taken up
+	starting int                 // how many are being taken up
+	whenNone []func()            // called when none is
 }
 
 // startCatalog follows the namespace, if there is a handler for anything, until life ends. If the registry does not let
@@ -34,8 +38,7 @@ func (s *Scheduler) startCatalog(life context.Context, declared int) error {
 	if err != nil && !denied {
 		return err
 	}
-	c := &catalog{s: s, life: life, view: view, mine: make(map[string]*runner), bad: make(map[string]registry.Revision)}
-	c.box = actor.Mailbox{Of: actor.Plain(s.work.Go)}
+	c := newCatalog(s, life, view)
 	s.mu.Lock()
 	s.catalog = c
 	s.mu.Unlock()
@@ -45,6 +48,13 @@ func (s *Scheduler) startCatalog(life context.Context, declared int) error {
 	}
 	c.subscribe(view) //nolint:contextcheck // jobs live as long as Run
 	return nil
+}
+
+func newCatalog(s *Scheduler, life context.Context, view *registry.View) *catalog {
+	return &catalog{
+		s: s, life: life, view: view, box: actor.Mailbox{Of: actor.Plain(s.work.Go)},
+		mine: make(map[string]*runner), bad: make(map[string]registry.Revision), unseen: make(map[string]struct{}),
+	}
 }
 
 // notForCatalog names what the catalog does not look at. Who has handlers would keep all of the namespace otherwise.
@@ -62,18 +72,10 @@ func (s *Scheduler) configures(k jobtree.Kind) bool {
 // subscribe makes the catalog follow a view until it ends, and then another. Meanwhile it keeps the jobs that
 // it has.
 func (c *catalog) subscribe(view *registry.View) {
-	view.AfterEnd(func(reason error) {
-		if !errors.Is(reason, registry.ErrClosed) && c.life.Err() == nil {
-			c.box.Post(func() { c.lostSight(reason) })
-		}
-	})
-	first, known := true, c.now
-	view.Subscribe(func(step registry.Step) {
-		if first {
-			first, step.Changes = false, step.Snapshot.Since(known)
-		}
+	afterEnd(c.life, view, func(reason error) { c.box.Post(func() { c.lostSight(reason) }) })
+	view.Subscribe(goingOn(c.now, func() {}, func(step registry.Step, _ func()) {
 		c.box.Post(func() { c.apply(step) })
-	})
+	}))
 }
 
 // lostSight reopens the view that ended.
@@ -82,12 +84,7 @@ func (c *catalog) lostSight(reason error) {
 	c.s.log.ErrorContext(c.life, "the list of jobs cannot be followed, trying again", logError, reason)
 	c.s.setCatalogBlind(reason)
 	c.s.observer.observe(ViewEvent{Err: reason, Time: c.s.now()})
-	c.s.work.Go(func() {
-		view := c.s.reopen(c.life, registry.Root, c.s.notForCatalog, c.box.Closed)
-		if view != nil {
-			c.box.PostElse(func() { c.regainSight(view, began) }, view.Close)
-		}
-	})
+	c.s.reopenFor(c.life, &c.box, registry.Root, c.s.notForCatalog, func(view *registry.View) { c.regainSight(view, began) })
 }
 
 // regainSight goes on with a new view where the old one ended.
@@ -107,7 +104,8 @@ func (c *catalog) regainSight(view *registry.View, began time.Time) {
 	c.subscribe(view)
 }
 
-// looked returns a channel that is closed when the catalog has looked at all that the view showed by now, or ends.
+// looked returns a channel that is closed when the catalog has taken up, as far as it can, all jobs that the view showed by
+// now. If the catalog ends before that, it may stay open.
 func (c *catalog) looked() <-chan struct{} {
 	done := make(chan struct{})
 	if c == nil {
@@ -115,7 +113,13 @@ func (c *catalog) looked() <-chan struct{} {
 		return done
 	}
 	tell := func() { close(done) }
-	c.box.PostElse(tell, tell)
+	c.box.PostElse(func() {
+		if c.starting > 0 {
+			c.whenNone = append(c.whenNone, tell)
+			return
+		}
+		tell()
+	}, tell)
 	return done
 }
 
@@ -147,17 +151,17 @@ func (c *catalog) apply(step registry.Step) {
 		case c.s.configures(name.Kind):
 			c.consider(name.Job)
 		case name.Kind == jobtree.KindInstance && name.Key == c.s.instance:
-			c.s.resign(name.Job, change.New)
+			c.s.takeOut(name.Job, change.New)
 		}
 	}
 }
 
-// resignAll takes this process's instance out of every job that it has left. It is for a session that was
+// takeOutAll takes this process's instance out of every job that it has left. It is for a session that was
 // given up here and then taken up again.
-func (c *catalog) resignAll() {
+func (c *catalog) takeOutAll() {
 	for node := range c.now.Below(registry.Root) {
 		if name, ok := jobtree.Parse(node.Path); ok && name.Kind == jobtree.KindInstance && name.Key == c.s.instance {
-			c.s.resign(name.Job, node)
+			c.s.takeOut(name.Job, node)
 		}
 	}
 }
@@ -206,32 +210,73 @@ func (c *catalog) handles(name string) bool {
 	return c.mine[name] != nil
 }
 
-// takeUp starts taking part in a job, unless it was declared.
+// takeUp starts taking part in a job, unless it was declared. There may be thousands, so many at a time.
 func (c *catalog) takeUp(name string) {
 	r := newRunner(c.s, job.Config{Name: name}, c.s.classes, &plain)
 	life, err := c.s.enterData(r)
 	if err != nil || life == nil {
 		return // declared, or the scheduler stops
 	}
-	if err := c.s.start(life, r); err != nil {
-		c.s.forget(r)
-		if !errors.Is(err, ErrStopped) {
-			r.log.ErrorContext(life, "cannot take part in the job", logError, err)
-		}
-		return
-	}
 	c.mine[name] = r
-	r.log.InfoContext(life, "taking part in a job of the registry")
+	c.starting++
+	c.s.work.Go(func() {
+		err := c.s.start(life, r)
+		c.box.Post(func() { c.started(life, r, err) })
+	})
+}
+
+// started takes note of how the start of a runner went. A job whose tree could not be opened is taken up as soon as it can be.
+func (c *catalog) started(life context.Context, r *runner, err error) {
+	c.starting--
+	if c.starting == 0 {
+		for _, tell := range c.whenNone {
+			tell()
+		}
+		c.whenNone = nil
+	}
+	const message = "taking part in a job of the registry"
+	switch {
+	case c.mine[r.name] != r || errors.Is(err, ErrStopped): // it was let go of meanwhile
+	case err == nil:
+		r.log.InfoContext(life, message)
+	default:
+		r.log.ErrorContext(life, "cannot take part in the job, trying again", logError, err)
+		c.unseen[r.name] = struct{}{}
+		c.s.observer.observe(ViewEvent{Job: r.name, Err: err, Time: c.s.now()})
+		since := time.Now()
+		r.box.Post(func() { r.blind = &blind{since: since, reason: err} })
+		c.s.reopenFor(life, &r.box, r.tree.Root(), jobtree.ForOperators, func(view *registry.View) {
+			if c.s.startWith(life, r, view) == nil {
+				r.log.InfoContext(life, message)
+			}
+		})
+	}
 }
 
 // leave makes a runner leave its job, and looks at the job again afterwards: the job may be back.
 func (c *catalog) leave(r *runner) {
+	if c.s.forget(r) { // it has seen nothing of the job
+		c.letGo(r)
+		return
+	}
 	r.retire(func() {
 		c.s.dismiss(r)
 		c.box.Post(func() {
 			delete(c.mine, r.name)
+			delete(c.unseen, r.name)
 			c.consider(r.name)
-			c.s.resign(r.name, c.now.Get(r.tree.Instance(c.s.instance)))
+			c.s.takeOut(r.name, c.now.Get(r.tree.Instance(c.s.instance)))
 		})
 	})
+}
+
+// letGo forgets a runner that has not seen anything of its job.
+func (c *catalog) letGo(r *runner) {
+	r.box.Close()
+	delete(c.mine, r.name)
+	if _, unseen := c.unseen[r.name]; unseen {
+		delete(c.unseen, r.name)
+		c.s.observer.observe(ViewEvent{Job: r.name, Time: c.s.now()})
+	}
+	c.s.observer.observe(LeftEvent{Job: r.name})
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/memory"
-	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
 
 // A view tells its subscribers of a step before it shows it. The catalog goes by what it was told.
@@ -26,8 +25,7 @@ func TestTheCatalogGoesByTheStep(t *testing.T) {
 		require.NoError(t, err)
 		s.life, s.stop = t.Context(), t.Context()
 		v, feed := backend.NewView("/", registry.NewSnapshot(1, nil), func(context.Context, registry.Revision) {}, func() {})
-		c := &catalog{s: s, life: t.Context(), view: v, mine: map[string]*runner{}, bad: map[string]registry.Revision{}}
-		c.box = actor.Mailbox{Of: actor.Plain(s.work.Go)}
+		c := newCatalog(s, t.Context(), v)
 		v.Subscribe(func(step registry.Step) { c.box.Post(func() { c.apply(step) }) })
 		v.Subscribe(func(registry.Step) { time.Sleep(time.Millisecond) }) // whoever feeds the view is held up
 		cfg := job.Config{Name: "orders", Cron: "0/5 * * * * ?", ShardingTotalCount: 1}

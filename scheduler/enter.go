@@ -54,23 +54,35 @@ func (s *Scheduler) startNow(ctx, life context.Context, r *runner, started chan<
 
 // start opens the runner's view of the job's tree; what it shows is the first message.
 func (s *Scheduler) start(life context.Context, r *runner) error {
-	view, err := s.registry.View(life, r.tree.Root(), jobtree.ForOperators)
+	view, err := s.open(life, r.tree.Root(), jobtree.ForOperators)
 	switch {
 	case err != nil && life.Err() != nil:
 		return stoppedFor(s.stop) //nolint:contextcheck // that of Run tells why it ended
 	case err != nil:
 		return err
 	}
+	return s.startWith(life, r, view)
+}
+
+// startWith gives the runner its first view.
+func (s *Scheduler) startWith(life context.Context, r *runner, view *registry.View) error {
 	s.mu.Lock()
-	if life.Err() != nil { // nobody would close it any more
+	if life.Err() != nil || s.runners[r.name] != r { // nobody would close it any more
 		s.mu.Unlock()
 		view.Close()
+		if life.Err() == nil {
+			return errLeft
+		}
 		return stoppedFor(s.stop) //nolint:contextcheck // that of Run tells why it ended
 	}
 	r.life, r.view = life, view
 	attached := s.attached
 	r.box.Post(func() { // in order with those of tell
 		r.started = true
+		if r.blind != nil { // it could not be opened at first
+			s.observer.observe(ViewEvent{Job: r.name, Time: s.now()})
+			r.blind = nil
+		}
 		r.attach(attached)
 	})
 	r.opened.Happen() // after that: who waits for it has the runner leave
@@ -113,14 +125,16 @@ func (s *Scheduler) refusal(name string) error {
 	}
 }
 
-// forget takes a runner off the list that could not be started.
-func (s *Scheduler) forget(r *runner) {
+// forget takes a runner off the list that has no view, and tells whether it had none.
+func (s *Scheduler) forget(r *runner) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.view == nil {
-		delete(s.runners, r.name)
-		r.over()
+	if r.view != nil {
+		return false
 	}
+	delete(s.runners, r.name)
+	r.over()
+	return true
 }
 
 // waitJoined waits until the runner's instance is registered.

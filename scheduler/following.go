@@ -54,12 +54,12 @@ func WithFollowing(f Following) Option {
 
 // scope is what a runner follows of its job's tree, and what comes next. Package following says who needs what.
 type scope struct {
-	moved  time.Time // when what belongs to no item changed, or an item its owner
-	stale  bool      // the state is narrowed, and everything is to be followed again
-	turns  bool      // another view is being opened, or taken up
-	takes  bool      // it is being taken up: the old one is closed
-	brief  bool      // the state was narrowed last for a short time only
-	narrow *narrowed // nil while it is not
+	moved     time.Time // when what belongs to no item changed, or an item its owner
+	stale     bool      // the state is narrowed, and everything is to be followed again
+	switching bool      // another view is being opened, or replaces the present one
+	replacing bool      // the present one is closed, and the other one has not shown anything yet
+	brief     bool      // the state was narrowed last for a short time only
+	narrow    *narrowed // nil while it is not
 }
 
 // narrowed is a state of some items alone.
@@ -113,7 +113,7 @@ func onlyAsked(c registry.Change) bool {
 
 // follow changes over to a view of more, or of less, if that is due. It comes after every decision.
 func (r *runner) follow() {
-	if !r.started || r.scope.turns || r.blind != nil || r.departure.leaving {
+	if !r.started || r.scope.switching || r.blind != nil || r.departure.leaving {
 		return
 	}
 	if !r.state.KnowsAll() {
@@ -128,7 +128,7 @@ func (r *runner) follow() {
 	}
 	v := r.look()
 	c.Own, c.Calm, c.Brief = r.rounds.Owned(), time.Since(r.scope.moved), r.scope.brief
-	c.Needed = !v.Usable || !v.Attached.Connected() || !v.Registered() || v.Out || v.Leads() || v.State.Leader.Created == 0 || r.oldest() || r.asked()
+	c.Needed = !v.Usable || !v.Attached.Connected() || !v.Registered() || v.OutByClock || v.Leads() || v.State.Leader.Created == 0 || r.oldest() || r.asked()
 	narrower, ok := r.s.registry.(registry.Narrower)
 	c.Spares = ok && narrower.Narrows(c.Own)
 	switch narrow, again := c.Narrow(); {
@@ -175,17 +175,17 @@ func (r *runner) narrow(v room.View) {
 	}
 	parts := r.tree.Parts(own, checkpoints)
 	since := r.scope.moved
-	r.turn(func(ctx context.Context) (*registry.View, error) {
+	r.openOther(func(ctx context.Context) (*registry.View, error) {
 		return registry.ViewParts(ctx, r.s.registry, r.tree.Root(), parts)
 	}, func(view *registry.View) {
 		// A view that opened while something moved may be of too little.
 		now := r.look()
 		if !since.Equal(r.scope.moved) || !now.Attached.Connected() || r.departure.leaving || r.rounds.ToNote() > 0 || !slices.Equal(own, r.own(now)) {
-			r.turnedBack(view)
+			r.dropOther(view)
 			return
 		}
 		var kept []registry.Node
-		r.takeUp(view, registry.Outside(parts), func() (seen registry.Snapshot) {
+		r.replaceView(view, registry.Outside(parts), func() (seen registry.Snapshot) {
 			seen, kept = jobtree.Narrowed(r.snapshot, parts)
 			return seen
 		}, func() {
@@ -198,9 +198,9 @@ func (r *runner) narrow(v room.View) {
 
 // widen starts to follow everything again.
 func (r *runner) widen() {
-	r.turn(func(ctx context.Context) (*registry.View, error) {
+	r.openOther(func(ctx context.Context) (*registry.View, error) {
 		return r.s.registry.View(ctx, r.tree.Root(), jobtree.ForOperators)
-	}, func(view *registry.View) { r.takeUp(view, nil, r.known, r.widened) })
+	}, func(view *registry.View) { r.replaceView(view, nil, r.known, r.widened) })
 }
 
 // widened takes in that the next step shows everything again.
@@ -214,14 +214,14 @@ func (r *runner) widened() {
 	r.scope.narrow, r.scope.stale, r.scope.moved = nil, false, now
 }
 
-// turn opens another view, and calls opened in a message. If that fails, it is tried again when it is still wanted.
-func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), opened func(view *registry.View)) {
-	r.scope.turns = true
+// openOther opens another view, and calls opened in a message. If that fails, it is tried again when it is still wanted.
+func (r *runner) openOther(open func(ctx context.Context) (*registry.View, error), opened func(view *registry.View)) {
+	r.scope.switching = true
 	r.s.work.Go(func() {
 		view, err := open(r.life)
 		if err != nil {
 			r.box.Post(func() {
-				r.scope.turns, r.scope.moved = false, time.Now()
+				r.scope.switching, r.scope.moved = false, time.Now()
 				r.alarm.Set(room.RetryAfter)
 			})
 			return
@@ -236,7 +236,7 @@ func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), op
 		r.s.mu.Unlock()
 		r.box.Post(func() {
 			if r.blind != nil { // it opens a view by itself
-				r.turnedBack(view)
+				r.dropOther(view)
 				return
 			}
 			opened(view)
@@ -244,10 +244,10 @@ func (r *runner) turn(open func(ctx context.Context) (*registry.View, error), op
 	})
 }
 
-// turnedBack drops a view that is not wanted any more.
-func (r *runner) turnedBack(view *registry.View) {
+// dropOther drops a view that is not wanted any more.
+func (r *runner) dropOther(view *registry.View) {
 	r.forgetNext()
-	r.scope.turns, r.scope.moved = false, time.Now()
+	r.scope.switching, r.scope.moved = false, time.Now()
 	view.Close()
 }
 
@@ -257,9 +257,9 @@ func (r *runner) forgetNext() {
 	r.next = nil
 }
 
-// takeUp goes on with another view, that leaves out what outside says, where the present one has come to. known returns
-// what the state has of what the other one shows, and turn brings the state in line with it.
-func (r *runner) takeUp(view *registry.View, outside func(path string) bool, known func() registry.Snapshot, turn func()) {
+// replaceView goes on with another view, that leaves out what outside says, where the present one has come to. known returns
+// what the state has of what the other one shows, and adjust brings the state in line with it.
+func (r *runner) replaceView(view *registry.View, outside func(path string) bool, known func() registry.Snapshot, adjust func()) {
 	r.view.Close()
 	// Steps that it has shown may be on their way: nobody else would tell what is only in them.
 	if last := r.view.Snapshot(); last.Revision() > r.applied {
@@ -276,21 +276,21 @@ func (r *runner) takeUp(view *registry.View, outside func(path string) bool, kno
 		view.Close()
 		return
 	}
-	r.scope.takes = true
+	r.scope.replacing = true
 	from, applied := known(), r.applied
 	if view.Snapshot().Revision() >= applied {
-		r.taken(view, from, turn, nil)
+		r.viewReplaced(view, from, adjust, nil)
 		return
 	}
 	r.s.work.Go(func() {
 		err := view.WaitRevision(r.life, applied) // nothing is seen twice
-		r.box.Post(func() { r.taken(view, from, turn, err) })
+		r.box.Post(func() { r.viewReplaced(view, from, adjust, err) })
 	})
 }
 
-// taken ends a takeUp, with the first step of the view.
-func (r *runner) taken(view *registry.View, known registry.Snapshot, turn func(), failed error) {
-	over := func() { r.scope.turns, r.scope.takes, r.awaited = false, false, 0 }
+// viewReplaced ends a replaceView, with the first step of the view.
+func (r *runner) viewReplaced(view *registry.View, known registry.Snapshot, adjust func(), failed error) {
+	over := func() { r.scope.switching, r.scope.replacing, r.awaited = false, false, 0 }
 	if failed != nil {
 		if over(); r.life.Err() == nil {
 			r.lostSight(view, failed)
@@ -299,7 +299,7 @@ func (r *runner) taken(view *registry.View, known registry.Snapshot, turn func()
 	}
 	r.subscribe(view, known, func() {
 		over()
-		turn()
+		adjust()
 		r.await(r.needed)
 	})
 }

@@ -13,11 +13,16 @@ import (
 const latchWait = 2 * time.Second
 
 // latched commits inside a latch, which only spares the registry a crowd, and without it if the latch is not to be
-// had. The context that commit gets is the latch's.
+// had. The context that commit gets is the latch's, which leaves it all the time that the caller's has.
 func (s *Scheduler) latched(ctx context.Context, latch string, commit func(context.Context) error) error {
-	waiting, cancel := context.WithTimeout(ctx, latchWait)
+	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
-	err := s.registry.Latch(waiting, latch, commit)
+	enough := time.AfterFunc(latchWait, cancel)
+	defer enough.Stop()
+	err := s.registry.Latch(waiting, latch, func(ctx context.Context) error {
+		enough.Stop()
+		return commit(ctx)
+	})
 	if errors.Is(err, registry.ErrUnavailable) && ctx.Err() == nil {
 		err = commit(ctx)
 	}

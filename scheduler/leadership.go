@@ -91,11 +91,11 @@ func (r *runner) campaign(a *room.Attachment, c *leadership.Candidacy) (registry
 		return r.together(a.Ctx, c.Txn)
 	}
 	var revision registry.Revision
-	err := r.s.latched(a.Ctx, c.Latch, func(context.Context) (err error) {
+	err := r.s.latched(a.Ctx, c.Latch, func(ctx context.Context) (err error) {
 		if r.hasLeader(view.Snapshot()) {
 			return nil
 		}
-		revision, err = r.s.registry.Commit(a.Ctx, c.Txn) //nolint:contextcheck // its answer may take longer than the latch
+		revision, err = r.s.registry.Commit(ctx, c.Txn)
 		return err
 	})
 	return revision, err

@@ -46,7 +46,7 @@ func (s *Scheduler) dismiss(r *runner) {
 	s.telling[r] = struct{}{} // in one step with the list: a stop waits for the handlers of both
 	s.work.Go(func() { s.tellRest(r) })
 	delete(s.runners, r.name)
-	s.resignLeft(r.name)
+	s.takeOutLeft(r.name)
 	r.over()
 }
 

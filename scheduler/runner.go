@@ -43,7 +43,7 @@ type runner struct {
 	opened       actor.Event            // the view is open
 	life         context.Context        // once started
 	view         *registry.View         // once started; the runner replaces it under the scheduler's mu, and others read it under that
-	next         *registry.View         // that is open and not taken up yet; guarded by the scheduler's mu
+	next         *registry.View         // that is open and does not replace view yet; guarded by the scheduler's mu
 	outside      func(path string) bool // what the view leaves out of others' items; nil = nothing. Guarded likewise
 	box          actor.Mailbox
 	alarm        actor.Alarm  // wakes the runner when time alone makes something due
@@ -110,6 +110,7 @@ func newRunner(s *Scheduler, cfg job.Config, handler job.Handler, declared *jobO
 // stopTimers ends what would wake a runner whose work is done.
 func (r *runner) stopTimers() {
 	r.alarm.Stop()
+	r.blind.stopTimer()
 	r.configuration.Stop()
 	r.leadership.Stop()
 	r.hooks.Stop()
@@ -201,14 +202,14 @@ func (r *runner) attach(a *room.Attachment) {
 // decide commits what must happen next, from what is known now. A runner that has not been started knows
 // nothing, and has nothing to hand over.
 func (r *runner) decide() {
-	if r.blind != nil {
-		r.decideBlind()
-		return
-	}
 	if !r.started {
 		if r.departure.leaving && !r.departure.drained.Has() {
 			r.departure.drained.Happen()
 		}
+		return
+	}
+	if r.blind != nil {
+		r.decideBlind()
 		return
 	}
 	r.heedShutdown()
@@ -288,7 +289,7 @@ func (r *runner) overtaken(conflict *registry.ConflictError) {
 
 // await makes the runner decide again when the view shows a revision, also if that brings no change.
 func (r *runner) await(revision registry.Revision) {
-	if revision <= max(r.awaited, r.applied) || r.scope.takes { // which ends with another look at what is needed
+	if revision <= max(r.awaited, r.applied) || r.scope.replacing { // which ends with another look at what is needed
 		return
 	}
 	r.awaited = revision
@@ -298,7 +299,7 @@ func (r *runner) await(revision registry.Revision) {
 			return // the scheduler stops, or the view ended
 		}
 		r.box.Post(func() {
-			if view == r.view && !r.scope.takes {
+			if view == r.view && !r.scope.replacing {
 				r.applied = max(r.applied, revision)
 			}
 		})

@@ -25,9 +25,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/together"
 )
 
-// startLimit bounds how many jobs register at the same time.
-const startLimit = 256
-
 // Scheduler runs the jobs of one process. Its methods are safe for concurrent use.
 type Scheduler struct {
 	registry registry.Registry
@@ -56,6 +53,7 @@ type Scheduler struct {
 	clockFails atomic.Bool // it did not tell the time once, though it can
 	notices    notify.Notices
 	work       sync.WaitGroup // goroutines of runners and items
+	opening    chan struct{}  // has an element for each view of a job that is being opened
 	ready      chan struct{}
 
 	mu           sync.Mutex
@@ -106,6 +104,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		timetable:  fires.NewTimetable(o.now),
 		admission:  admission.New(),
 		ready:      make(chan struct{}),
+		opening:    make(chan struct{}, mostOpening),
 		runners:    make(map[string]*runner),
 		adding:     make(map[string]chan struct{}),
 		left:       make(map[string]*leftJob),
@@ -222,13 +221,10 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 		return
 	}
 	group, groupCtx := errgroup.WithContext(stop)
-	slots := make(chan struct{}, startLimit)
 	var denied atomic.Int64
 	for _, r := range runners {
 		group.Go(func() error {
-			slots <- struct{}{}
 			err := s.start(life, r)
-			<-slots
 			if errors.Is(err, registry.ErrDenied) {
 				r.log.ErrorContext(life, "job is left alone: the registry does not let this process read it", logError, err)
 				s.forget(r)

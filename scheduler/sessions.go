@@ -70,10 +70,10 @@ func (s *Scheduler) tell(a *room.Attachment) {
 		s.session = a.Session
 	}
 	if fresh {
-		s.resignAllLeft()
+		s.takeOutAllLeft()
 	}
 	if fresh && s.catalog != nil {
-		s.catalog.box.Post(s.catalog.resignAll)
+		s.catalog.box.Post(s.catalog.takeOutAll)
 	}
 	for _, r := range s.runners {
 		r.box.Post(func() { r.attach(a) })

@@ -21,7 +21,7 @@ import (
 //     ends, as when the process is killed.
 //
 // The files of a stop: stop.go says why, drain.go waits, leaving.go hands each job over, departure.go remembers how far that
-// has come. One job alone: retire.go by code, shutdown.go by an operator. resign.go takes back what comes afterwards.
+// has come. One job alone: retire.go by code, shutdown.go by an operator. latejoin.go takes back what comes afterwards.
 
 // StopNow ends Run like the end of its context, but cancels running items at once, with the cause
 // [ErrStopped]. During a drain it cuts the stop timeout short. It does not wait for Run to return, and

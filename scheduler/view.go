@@ -1,24 +1,37 @@
 package scheduler
 
-import "github.com/elasticron/elasticron/scheduler/internal/room"
+import (
+	"slices"
 
-// look returns what the runner knows, for a room to decide by. The view is made anew only when something of that
-// has changed: a decision looks some fifteen times, and there may be thousands of jobs.
-func (r *runner) look() room.View {
-	if now := r.facts(); r.seen.Facts == nil || now != *r.seen.Facts {
-		made := now // apart, so that nothing is made of what has not changed
-		r.seen = room.View{Facts: &made}
-	}
-	return r.seen
+	"github.com/elasticron/elasticron/registry"
+)
+
+// subscribe subscribes the runner to a view until the view ends. known is what the runner already has of what the view shows,
+// and begin comes before the first step.
+func (r *runner) subscribe(view *registry.View, known registry.Snapshot, begin func()) {
+	afterEnd(r.life, view, func(reason error) {
+		r.box.Post(func() { r.lostSight(view, reason) })
+	})
+	view.Subscribe(goingOn(known, begin, func(step registry.Step, begin func()) {
+		r.box.Post(func() {
+			if view == r.view {
+				begin()
+				r.apply(step)
+			}
+		})
+	}))
 }
 
-// facts returns what the runner knows, as it is now.
-func (r *runner) facts() room.Facts {
-	tokens, known := r.mending.Tokens()
-	return room.Facts{
-		Process: &r.s.process, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached,
-		Leaving: r.departure.leaving, Blind: r.blind != nil, Lost: r.blind != nil && r.blind.expired, Out: r.membership.Out(), Refuses: r.membership.Refuses(),
-		LeftAt: r.membership.LeftAt(), Usable: r.settings.OK, Config: r.settings.Config, Rules: &r.settings.Rules,
-		Tokens: tokens, Known: known,
-	}
+// presentView returns the view of now, for other goroutines than the runner's.
+func (r *runner) presentView() *registry.View {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return r.view
+}
+
+// views returns the view of now, and the one that is to follow it if that is open.
+func (r *runner) views() []*registry.View {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	return slices.DeleteFunc([]*registry.View{r.view, r.next}, func(v *registry.View) bool { return v == nil })
 }

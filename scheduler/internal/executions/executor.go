@@ -31,7 +31,7 @@ func (x *Executions) hasRoom() bool {
 // another instance's or a later session's. What nobody would run then keeps its turn, also while this instance leaves.
 func (x *Executions) StartWaiting(v room.View) {
 	w := &x.executor
-	if len(w.waiting) > 0 && (v.Leaving || v.Lost) {
+	if len(w.waiting) > 0 && (v.Leaving || v.BlindTooLong) {
 		w.waiting = slices.DeleteFunc(w.waiting, func(e *Execution) bool {
 			back := e.recalled(v)
 			if back {
@@ -69,7 +69,7 @@ func (e *Execution) recalled(v room.View) bool {
 // instance by now, or to none, which runs it then. A run by hand stays: the request may be answered already where the item is.
 func (x *Executions) undoMoved(v room.View, e *Execution) {
 	i := slices.Index(x.executor.waiting, e)
-	if i < 0 || e.Context.Source == job.Manual || !stands(v, e) && (v.Owns(e.Item) || !e.recalled(v)) {
+	if i < 0 || e.Context.Source == job.Manual || !mustNotRun(v, e) && (v.Owns(e.Item) || !e.recalled(v)) {
 		return
 	}
 	x.executor.waiting = slices.Delete(x.executor.waiting, i, i+1)

@@ -133,7 +133,7 @@ func (p *progress) Save(ctx context.Context) error {
 		}
 		var conflict *registry.ConflictError
 		switch {
-		case errors.As(err, &conflict) && conflict.Condition == p.stands() && !p.unmarked:
+		case errors.As(err, &conflict) && conflict.Condition == p.stillMine() && !p.unmarked:
 			p.unmarked = true // perhaps only the mark was taken away
 		case errors.As(err, &conflict) && conflict.Condition.Path == p.tree.Offset(p.item):
 			found.revision = conflict.Found.Revision // an earlier save was done after all, or a hand wrote it
@@ -153,7 +153,7 @@ func (p *progress) saveTxn(offset string, asRead registry.Revision) registry.Txn
 	path := p.tree.Offset(p.item)
 	return registry.Txn{
 		If: []registry.Condition{
-			p.stands(),
+			p.stillMine(),
 			registry.Unchanged(path, asRead),
 		},
 		Then:   []registry.Write{registry.Put(path, offset)},
@@ -161,9 +161,9 @@ func (p *progress) saveTxn(offset string, asRead registry.Revision) registry.Txn
 	}
 }
 
-// stands is the condition that this execution still is the item's: its mark is there or, if a careless hand
+// stillMine is the condition that this execution still is the item's: its mark is there or, if a careless hand
 // took that away, its record is as the begin left it.
-func (p *progress) stands() registry.Condition {
+func (p *progress) stillMine() registry.Condition {
 	if p.unmarked {
 		return registry.Unchanged(p.tree.ItemRecord(p.item), p.token)
 	}

@@ -61,17 +61,18 @@ func (x *Executions) tellYield(v room.View, e *Execution) {
 }
 
 // leaves tells whether this instance is on its way out of the job, which may have to wait for what runs here.
-func leaves(v room.View) bool { return v.Leaving || v.Lost || v.Out }
+func leaves(v room.View) bool { return v.Leaving || v.BlindTooLong || v.OutByClock }
 
-// stands tells whether the item of an execution is not to run, wherever it is.
-func stands(v room.View, e *Execution) bool {
+// mustNotRun tells whether the item of an execution is not to run here, whoever owns it: the job pauses, or this server or the
+// item is disabled.
+func mustNotRun(v room.View, e *Execution) bool {
 	return !v.Usable || !v.ServerEnabled() || v.State.Disabled(e.Item)
 }
 
 // mustYield tells whether an execution should come to an end.
 func (x *Executions) mustYield(v room.View, e *Execution) bool {
 	moved := !v.Owns(e.Item) && (!x.ports.Others().Borrow || e.Context.Source != job.Failover) // which may run what it does not own
-	return leaves(v) || x.yields.late || stands(v, e) || moved || e.Context.Streaming && !v.Config.StreamingProcess
+	return leaves(v) || x.yields.late || mustNotRun(v, e) || moved || e.Context.Streaming && !v.Config.StreamingProcess
 }
 
 // watchResharding notes how long a resharding has been asked for while something runs.

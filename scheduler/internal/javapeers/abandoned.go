@@ -40,7 +40,7 @@ func (s *java) Claims(v room.View, busy func(item int) bool) iter.Seq[int] {
 }
 
 func (s *java) claims(v room.View, busy, yield func(item int) bool) {
-	if !v.Usable || !v.Config.Failover || !v.Known || !v.ServerEnabled() || v.State.JavaAssigns() {
+	if !v.Usable || !v.Config.Failover || !v.TokensKnown || !v.ServerEnabled() || v.State.JavaAssigns() {
 		return
 	}
 	s.noteWishes(v)

@@ -123,7 +123,7 @@ func TestWhatALeaderDoes(t *testing.T) {
 		require.Equal(t, "reshard", l.Decide(v)[0].Step)
 
 		v.Usable = false
-		require.Equal(t, "abdicate", l.Decide(v)[0].Step)
+		require.Equal(t, "resign", l.Decide(v)[0].Step)
 		require.Zero(t, w.campaigns)
 	})
 }

@@ -66,12 +66,12 @@ func (l *Leadership) unfit(v room.View) string {
 	return ""
 }
 
-// abdicate proposes to give the leadership to somebody who can do its work.
-func (l *Leadership) abdicate(v room.View) room.Batch {
+// resign proposes to give the leadership to somebody who can do its work.
+func (l *Leadership) resign(v room.View) room.Batch {
 	var txn registry.Txn
 	v.Resign(&txn)
 	why := l.unfit(v)
-	return room.Batch{{Step: "abdicate", Alone: true, Txn: txn, Done: func(registry.Outcome) {
+	return room.Batch{{Step: "resign", Alone: true, Txn: txn, Done: func(registry.Outcome) {
 		l.ports.Log().InfoContext(l.ports.Life(), "resigned as leader", "reason", why)
 	}}}
 }

@@ -76,7 +76,7 @@ func (l *Leadership) Decide(v room.View) room.Batch {
 		l.stand(v)
 		return nil
 	case !l.mayLead(v):
-		return l.abdicate(v)
+		return l.resign(v)
 	}
 	l.static.look(v)
 	if !l.due(v) {

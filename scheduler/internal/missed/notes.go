@@ -69,7 +69,7 @@ func (f *Fires) noteLetGo(v room.View, others peers.Executors, items Leftover) (
 			delete(f.letGo, n)
 			continue
 		}
-		due, settled := f.left(v, others, n, due)
+		due, settled := f.toNote(v, others, n, due)
 		if !settled {
 			continue
 		}
@@ -81,9 +81,9 @@ func (f *Fires) noteLetGo(v room.View, others peers.Executors, items Leftover) (
 	return batch
 }
 
-// left returns what of the due fires of an item is to be noted: all that whoever gets the item does not run without being told.
+// toNote returns what of the due fires of an item is to be noted: all that whoever gets the item does not run without being told.
 // While it is not settled who does, it is what came before the newest.
-func (f *Fires) left(v room.View, others peers.Executors, item int, due policy.Due) (_ policy.Due, settled bool) {
+func (f *Fires) toNote(v room.View, others peers.Executors, item int, due policy.Due) (_ policy.Due, settled bool) {
 	unsettled, runsNewest := others.Successor(v, item)
 	unsettled = unsettled && !v.Leaving
 	if unsettled || runsNewest {
@@ -95,7 +95,7 @@ func (f *Fires) left(v room.View, others peers.Executors, item int, due policy.D
 // NoteAtEnd returns what notes the missed fires of an item with the end of an execution. What is not to be noted yet then, is noted
 // when the item moves.
 func (f *Fires) NoteAtEnd(v room.View, others peers.Executors, item int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-	due, _ = f.left(v, others, item, due)
+	due, _ = f.toNote(v, others, item, due)
 	return f.noting(v, item, due, stored, ran)
 }
 
@@ -177,15 +177,15 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if it.former == "" || it.Due.None() {
 		return false
 	}
-	left := handoverWait - time.Since(it.came)
+	remaining := handoverWait - time.Since(it.came)
 	if f.joined.After(it.came) { // nobody tells anything to who is not there
-		left = handoverWait - time.Since(f.joined)
+		remaining = handoverWait - time.Since(f.joined)
 	}
-	if left <= 0 || !mayBeTold(v) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
+	if remaining <= 0 || !mayBeTold(v) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
 		return false
 	}
 	f.rounds.LookAgain(node.Number)
-	f.ports.Wake(left)
+	f.ports.Wake(remaining)
 	return true
 }
 

@@ -23,17 +23,19 @@ type Facts struct {
 	Applied  registry.Revision // the state is at least as new as this
 	Attached *Attachment       // nil while there is no session
 	Leaving  bool              // this instance hands over, and starts nothing
-	Blind    bool              // the view has ended, and the state is what it showed last
-	Lost     bool              // for so long that this instance hands over as if it left
-	Out      bool              // this instance stays out of the job because of its clock
-	Refuses  bool              // the job's policy does not let this process's clock run fires
 	LeftAt   time.Time         // when this instance was not registered any more because it left; zero = it has not left
 
-	Usable bool           // the configuration can be used
-	Config *job.Config    // in force; the zero one if none is
-	Rules  *policy.Rules  // likewise; they never change
-	Tokens jobtree.Tokens // where the fencing tokens start; known or not
-	Known  bool           // they are known
+	Blind        bool // the registry's view has ended, and the state is what it showed last
+	BlindTooLong bool // for longer than others are to wait: this instance hands over as if it left
+	OutByClock   bool // this instance stays out of the job because of its clock
+	ClockRefused bool // the job's policy does not let this process's clock run fires
+
+	Usable bool          // the configuration can be used
+	Config *job.Config   // in force; the zero one if none is
+	Rules  *policy.Rules // likewise; they never change
+
+	Tokens      jobtree.Tokens // where the fencing tokens start, if that is known
+	TokensKnown bool
 }
 
 // Job returns the name of the job.

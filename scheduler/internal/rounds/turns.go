@@ -114,7 +114,7 @@ func plainlyIdle(node jobtree.Item) bool {
 
 // mayQueueAtOnce tells whether fires of the job are all that there is to begin of its items, now.
 func (r *Rounds) mayQueueAtOnce(v room.View) bool {
-	return !v.Config.Unmonitored && !v.Refuses && !v.Leaving && v.Attached.Connected() && !v.State.Triggered().Exists() &&
+	return !v.Config.Unmonitored && !v.ClockRefused && !v.Leaving && v.Attached.Connected() && !v.State.Triggered().Exists() &&
 		r.MayBegin(v) && r.ports.Peers().MayBegin(v)
 }
 

@@ -1,4 +1,6 @@
-// Package together sends in one request what many jobs of a process commit at the same time.
+// Package together sends in one request the joins, elections and reshardings of many jobs of a process. Begins and ends do not
+// pass here: what a job decides at once, package room sends together, and what is under way at the same time, the registry
+// gathers by itself.
 package together
 
 import (

@@ -9,9 +9,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// resign takes this process's instance out of a job that it has left: the registry carried its join out
+// takeOut takes this process's instance out of a job that it has left: the registry carried its join out
 // late, and nobody else would take the node away while the session lasts.
-func (s *Scheduler) resign(job string, node registry.Node) {
+func (s *Scheduler) takeOut(job string, node registry.Node) {
 	s.mu.Lock()
 	attached, here := s.attached, s.runners[job] != nil
 	s.mu.Unlock()
@@ -29,7 +29,7 @@ func (s *Scheduler) resign(job string, node registry.Node) {
 	})
 }
 
-// watchLeft follows the node that this process's instance had in a job that it has left, and resigns whenever it is there
+// watchLeft follows the node that this process's instance had in a job that it has left, and takes it out whenever it is there
 // again, until Run ends or another session has begun. Whether every join was answered does not matter: one that was sent again
 // may have been carried out by what was sent again, and once more by what was sent first.
 func (s *Scheduler) watchLeft(life context.Context, job string) {
@@ -77,7 +77,7 @@ func (s *Scheduler) followLeft(life context.Context, job string, watched *leftJo
 		s.mu.Lock()
 		watched.node = node
 		s.mu.Unlock()
-		s.resign(job, node)
+		s.takeOut(job, node)
 	})
 }
 
@@ -87,19 +87,19 @@ type leftJob struct {
 	node registry.Node  // of this instance, as was told last: the view may not show it yet
 }
 
-// resignLeft looks at a job that was just left, as what came while it was on the list was passed over. The caller holds mu.
-func (s *Scheduler) resignLeft(job string) {
+// takeOutLeft looks at a job that was just left, as what came while it was on the list was passed over. The caller holds mu.
+func (s *Scheduler) takeOutLeft(job string) {
 	if watched := s.left[job]; watched != nil && watched.node.Exists() {
 		node := watched.node
-		s.work.Go(func() { s.resign(job, node) })
+		s.work.Go(func() { s.takeOut(job, node) })
 	}
 }
 
-// resignAllLeft looks at all jobs that were left, under a session that was given up here and then taken up again. The caller
+// takeOutAllLeft looks at all jobs that were left, under a session that was given up here and then taken up again. The caller
 // holds mu.
-func (s *Scheduler) resignAllLeft() {
+func (s *Scheduler) takeOutAllLeft() {
 	for job := range s.left {
-		s.resignLeft(job)
+		s.takeOutLeft(job)
 	}
 }
 
