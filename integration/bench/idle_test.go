@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -35,6 +38,48 @@ func BenchmarkIdle(b *testing.B) {
 	b.Run(fmt.Sprintf("store=etcd/jobs=%d", inEtcd), func(b *testing.B) {
 		benchIdle(b, inEtcd, func(b *testing.B) handle { return openEtcd(b, newNamespace()) })
 	})
+}
+
+// How long a process takes that has no jobs of its own until every item of those that are in etcd has its owner.
+func BenchmarkJobsOfTheRegistry(b *testing.B) {
+	jobs := 1_000
+	if *large {
+		jobs = 10_000
+	}
+	b.Run(fmt.Sprintf("jobs=%d", jobs), func(b *testing.B) {
+		var start time.Duration
+		for b.Loop() {
+			namespace := newNamespace()
+			operator := openEtcd(b, namespace)
+			storeJobs(b, operator, jobs)
+			require.NoError(b, operator.Close(b.Context()))
+			assigned := &reshardings{all: make(chan time.Time, 1)}
+			assigned.left.Store(int64(jobs))
+			p := newProcess(b, openEtcd(b, namespace), scheduler.WithObserver(assigned), scheduler.WithHandler("idle", job.HandlerFunc(idle)))
+			began := time.Now()
+			p.start()
+			start = receive(b, assigned.all).Sub(began)
+			p.crash()
+		}
+		hideTime(b)
+		reportMS(b, start, "start")
+	})
+}
+
+// storeJobs stores jobs of the class idle, as operators do.
+func storeJobs(b *testing.B, reg registry.Registry, jobs int) {
+	b.Helper()
+	var txns []registry.Txn
+	for i := range jobs {
+		cfg := yearly(fmt.Sprintf("job-%d", i), 2)
+		cfg.Class = "idle"
+		text, err := jobtree.EncodeConfig(cfg)
+		require.NoError(b, err)
+		txns = append(txns, registry.Txn{Then: []registry.Write{registry.Put(jobtree.For(cfg.Name).Config(), text)}})
+	}
+	for _, outcome := range reg.CommitAll(b.Context(), txns) {
+		require.NoError(b, outcome.Err)
+	}
 }
 
 // mostOfAnIdleJob is what an idle job of two items may take of its process, in bytes. docs/scaling.md says what it takes.
