@@ -7,26 +7,46 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // takeOut takes this process's instance out of a job that it has left: the registry carried its join out
-// late, and nobody else would take the node away while the session lasts.
+// late, and nobody else would take the node away while the session lasts. What refuses that is asked again: others give items to
+// an instance that is registered.
 func (s *Scheduler) takeOut(job string, node registry.Node) {
-	s.mu.Lock()
-	attached, here := s.attached, s.runners[job] != nil
-	s.mu.Unlock()
-	if here || attached == nil || !node.Exists() || node.Session != attached.Session.ID() {
+	if s.holdsLeft(job, node) == nil {
 		return
 	}
 	s.work.Go(func() {
-		_, err := s.registry.Commit(attached.Ctx, registry.Txn{
-			If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
-			Then: []registry.Write{registry.Delete(node.Path)},
-		})
-		if err != nil && !errors.Is(err, registry.ErrConflict) && attached.Ctx.Err() == nil {
+		for pause := firstReopening; ; pause = min(2*pause, longestReopening) {
+			attached := s.holdsLeft(job, node)
+			if attached == nil {
+				return
+			}
+			_, err := s.registry.Commit(attached.Ctx, registry.Txn{
+				If:   []registry.Condition{registry.CreatedAt(node.Path, node.Created)},
+				Then: []registry.Write{registry.Delete(node.Path)},
+			})
+			if err == nil || errors.Is(err, registry.ErrConflict) {
+				return
+			}
+			if waitPause(attached.Ctx, pause) != nil {
+				return
+			}
 			s.repeated(slog.LevelWarn, "this instance is still registered in a job that it has left", job, err)
 		}
 	})
+}
+
+// holdsLeft returns the present session if a node is of it, and is that of this process's instance in a job that the process
+// does not have; nil if not.
+func (s *Scheduler) holdsLeft(job string, node registry.Node) *room.Attachment {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.runners[job] != nil || s.attached == nil || !node.Exists() || node.Session != s.attached.Session.ID() {
+		return nil
+	}
+	return s.attached
 }
 
 // watchLeft follows the node that this process's instance had in a job that it has left, and takes it out whenever it is there

@@ -28,6 +28,7 @@ type leaver struct {
 
 	mu      sync.Mutex
 	touched []string // what was written, by the process alone
+	refused int      // how many commits more are refused
 }
 
 // Commit implements [registry.Committer].
@@ -36,7 +37,12 @@ func (l *noting) Commit(ctx context.Context, txn registry.Txn) (registry.Revisio
 	for _, w := range txn.Then {
 		l.of.touched = append(l.of.touched, w.Path)
 	}
+	refused := l.of.refused > 0
+	l.of.refused--
 	l.of.mu.Unlock()
+	if refused {
+		return 0, registry.ErrUnavailable
+	}
 	return l.Registry.Commit(ctx, txn)
 }
 
@@ -91,7 +97,7 @@ func (l *leaver) lateJoin(name string) {
 		Repeat: registry.RepeatOwned,
 	})
 	require.NoError(l.t, err)
-	time.Sleep(time.Second)
+	time.Sleep(5 * time.Second)
 	_, err = l.reg.Get(l.t.Context(), jobtree.For(name).Instance(myself))
 	require.ErrorIs(l.t, err, registry.ErrNotFound, "it was taken back")
 }
@@ -114,6 +120,19 @@ func TestALeaveLooksAtNoOtherJob(t *testing.T) {
 		defer l.mu.Unlock()
 		require.NotEmpty(t, l.touched)
 		require.NotContains(t, strings.Join(l.touched, " "), "/other/")
+	})
+}
+
+// A late join is taken back until the registry takes that: others would give it items as long as the session lasts.
+func TestALateJoinIsTakenBackUntilThatIsTaken(t *testing.T) {
+	t.Parallel()
+	withLeaver(t, func(t *testing.T, l *leaver) {
+		l.leave("orders")
+		time.Sleep(time.Second)
+		l.mu.Lock()
+		l.refused = 4
+		l.mu.Unlock()
+		l.lateJoin("orders")
 	})
 }
 

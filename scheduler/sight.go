@@ -15,8 +15,9 @@ import (
 // runner says in blind.go, and the catalog in catalog.go.
 
 const (
-	// firstReopening and longestReopening bound the pause before a view is opened again. A random half of it is taken off: what
-	// ends one view, ends those of all jobs and processes, and they should not ask in step.
+	// firstReopening and longestReopening bound the pause before a view is opened again, or what was refused is asked again for a
+	// job that was left. A random half of it is taken off: what ends one view, ends those of all jobs and processes, and they
+	// should not ask in step.
 	firstReopening   = 100 * time.Millisecond
 	longestReopening = 5 * time.Second
 	// mostOpening bounds how many views of jobs are opened at the same time. It is how many jobs register at once, too.
@@ -62,19 +63,24 @@ func (s *Scheduler) reopenFor(life context.Context, box *actor.Mailbox, path str
 // reopen opens a view until that succeeds; nil if it is not wanted any more.
 func (s *Scheduler) reopen(life context.Context, path string, except func(path string) bool, unwanted func() bool) *registry.View {
 	for pause := firstReopening; ; pause = min(2*pause, longestReopening) {
-		timer := time.NewTimer(pause/2 + rand.N(pause/2))
-		select {
-		case <-timer.C:
-		case <-life.Done():
-			timer.Stop()
-			return nil
-		}
-		if unwanted() {
+		if waitPause(life, pause) != nil || unwanted() {
 			return nil
 		}
 		if view, err := s.open(life, path, except); err == nil {
 			return view
 		}
+	}
+}
+
+// waitPause waits for a pause, of which a random half is taken off, or until ctx ends, and then returns its error.
+func waitPause(ctx context.Context, pause time.Duration) error {
+	timer := time.NewTimer(pause/2 + rand.N(pause/2))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
