@@ -235,6 +235,40 @@ func TestADuplicateInstanceID(t *testing.T) {
 	})
 }
 
+// Two schedulers with one instance id over one handle have one session, so the tree cannot tell them apart.
+func TestADuplicateInstanceIDOverOneHandle(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.start("a", nil, jobOf(1))
+		second := func() (*scheduler.Scheduler, chan error) {
+			s, err := scheduler.New(a.registry, scheduler.WithInstanceID(fullID("a")))
+			require.NoError(t, err)
+			require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("b", nil))))
+			ran := make(chan error, 1)
+			go func() { ran <- s.Run(t.Context()) }()
+			return s, ran
+		}
+		b, ran := second()
+		defer b.StopNow()
+		sleepUntil(6 * time.Second)
+		require.Len(t, c.take(), 1)
+		require.Equal(t, scheduler.StateStopped, b.Health(t.Context()).State)
+		err := <-ran
+		require.ErrorIs(t, err, scheduler.ErrDuplicateInstance)
+		require.ErrorContains(t, err, fullID("a"))
+
+		a.cancel()
+		ended := <-a.done
+		require.NoError(t, ended)
+		again, ran := second()
+		sleepUntil(11 * time.Second)
+		require.Len(t, c.take(), 1, "the id is free")
+		again.StopNow()
+		require.NoError(t, <-ran)
+		a.done <- ended
+	})
+}
+
 // A process that comes back under its old id waits for its former session to end, and joins.
 func TestAnInstanceComesBackUnderItsID(t *testing.T) {
 	t.Parallel()

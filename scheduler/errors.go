@@ -30,8 +30,7 @@ var (
 	ErrClassConflict = errors.New("job belongs to another class")
 	// ErrConfigConflict: the registry holds another configuration of the job; see [RefuseConflict].
 	ErrConfigConflict = errors.New("job is stored with another configuration")
-	// ErrDuplicateInstance: another live process uses the same instance id, or this process does over another handle of the
-	// registry.
+	// ErrDuplicateInstance: another live process uses the same instance id, or another scheduler of this process does.
 	ErrDuplicateInstance = membership.ErrDuplicate
 	// ErrJavaPeers: live Java instances take part in the job, and this process does not know of them, or was told
 	// of those of another kind; see [WithJavaPeers] and [WithElasticJob3Peers].

@@ -59,9 +59,9 @@ func newOptions(opts []Option) (options, error) {
 }
 
 // WithInstanceID sets the id under which this process takes part in its jobs: "<ip>@-@<text>", with
-// no slash and no second "@-@". Two live processes must not share one, which [ErrDuplicateInstance] tells, nor may two schedulers
-// over one handle of the registry, of which nobody is told: they have one session. The default is the host's
-// first address, the pid and a random part, new for each Scheduler.
+// no slash and no second "@-@". Two live processes must not share one, nor may two schedulers of a process over one registry:
+// the second gets [ErrDuplicateInstance]. The default is the host's first address, the pid and a random part, new for each
+// Scheduler.
 func WithInstanceID(id string) Option {
 	return func(o *options) error {
 		if _, err := jobtree.ParseInstanceID(id); err != nil {

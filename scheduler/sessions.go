@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -20,7 +21,12 @@ func (s *Scheduler) followSessions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		give, err := membership.Take(session, s.instance)
+		if err != nil {
+			return err
+		}
 		s.follow(ctx, room.NewAttachment(ctx, session))
+		give()
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// ErrDuplicate says that another live process uses the same instance id.
+// ErrDuplicate says that another live process, or another scheduler of this one, uses the same instance id.
 var ErrDuplicate = errors.New("instance id is in use")
 
 // Standing is how a process stands with its job.
