@@ -36,9 +36,14 @@ var rooms = []struct{ name, imports string }{
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
-	{"job", "cronexpr internal/execution internal/option internal/pgroup internal/reference internal/texts"},
+	{"job", "cronexpr internal/reference internal/texts"},
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
+	{"job/internal/tail", ""},
+	{"job/internal/webcall", "internal/protect internal/reference job/internal/tail"},
+	{"job/script", "internal/execution internal/pgroup internal/protect internal/texts job job/internal/tail"},
+	{"job/httpjob", "internal/option internal/texts job job/internal/webcall"},
+	{"job/errorhandler", "internal/texts job job/internal/webcall"},
 	{"sharding", "internal/protect internal/texts"},
 	{"internal/javayaml", ""},
 	{"internal/jobtree", "cronexpr internal/javayaml internal/reference internal/texts job registry"},
@@ -67,7 +72,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/room", "internal/inforce internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
 	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
-	{"scheduler/internal/configuration", "internal/inforce internal/jobtree internal/protect job scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
+	{"scheduler/internal/configuration", "internal/inforce internal/jobtree internal/protect job job/errorhandler scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
 	{"scheduler/internal/membership", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/leadership", "internal/inforce internal/jobtree internal/protect internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},
 	{"scheduler/internal/following", ""},
@@ -78,7 +83,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/executions", "internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/jitter internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/jitter internal/jobtree internal/option internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/option internal/protect internal/texts job"},
@@ -91,7 +96,7 @@ var rooms = []struct{ name, imports string }{
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree internal/option job registry"},
 	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option job registry sharding"},
-	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/texts job registry sharding"},
+	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/texts job job/httpjob job/script registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
 	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jobtree internal/option job operate registry"},
 	{"federation", "federation/home internal/jobtree internal/option internal/texts job registry scheduler"},
@@ -107,7 +112,7 @@ var rooms = []struct{ name, imports string }{
 	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
-	{"worker", "health history history/observe internal/execution internal/jobtree internal/option internal/pgroup internal/reference internal/repeats internal/texts job metrics operate registry scheduler seed"},
+	{"worker", "health history history/observe internal/execution internal/jobtree internal/option internal/pgroup internal/reference internal/repeats internal/texts job job/httpjob job/script metrics operate registry scheduler seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/execution"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
-	"github.com/elasticron/elasticron/job/internal/caught"
 	"github.com/elasticron/elasticron/job/internal/tail"
 )
 
@@ -142,7 +142,7 @@ func (c command) output(sc job.ShardingContext, end *tail.Buffer) (io.Writer, fu
 type protected struct{ to io.Writer }
 
 func (p protected) Write(part []byte) (n int, err error) {
-	failed := caught.Call(func() error {
+	failed := protect.Call(func() error {
 		n, err = p.to.Write(part)
 		return err
 	})

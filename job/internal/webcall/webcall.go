@@ -16,8 +16,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/internal/reference"
-	"github.com/elasticron/elasticron/job/internal/caught"
 	"github.com/elasticron/elasticron/job/internal/tail"
 )
 
@@ -89,7 +89,7 @@ func New(limits Limits) *Caller {
 		proxy = nil
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
 			// On a goroutine of net/http, where a panic would end the process.
-			return forbidden(caught.Call(func() error { return limits.Guard.Dial(network, address, conn) }))
+			return forbidden(protect.Call(func() error { return limits.Guard.Dial(network, address, conn) }))
 		}
 	}
 	return &Caller{limits: limits, client: &http.Client{
