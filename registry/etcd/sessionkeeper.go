@@ -31,14 +31,15 @@ type sessionKeeper struct {
 	clock      backend.SessionClock
 	keepAlives *keepAliver
 	wg         sync.WaitGroup
+	abandoned  *registry.Session // the last that was abandoned; the store drops it soon. Of run, and of close once run is over
 
+	// Only run writes session and control, and reads them without mu.
 	mu        sync.Mutex
 	started   bool
 	closed    bool
 	session   *registry.Session // nil before the first
 	control   *backend.SessionControl
-	abandoned *registry.Session // the last that was abandoned; the store drops it soon
-	published chan struct{}     // closed and replaced with every new session
+	published chan struct{} // closed and replaced with every new session
 }
 
 func newSessionKeeper(r *Registry) *sessionKeeper {
