@@ -38,3 +38,10 @@ func (r *Registry) WatchedMember() string {
 	}
 	return ""
 }
+
+// SilentStreams returns how many streams of the watches in a row were given up without a sign of life.
+func (r *Registry) SilentStreams() int {
+	r.hub.mu.Lock()
+	defer r.hub.mu.Unlock()
+	return r.hub.silentStreams
+}

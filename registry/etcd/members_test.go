@@ -96,11 +96,11 @@ func TestASilentMemberIsPassedOver(t *testing.T) {
 func TestWatchesLeaveASilentMember(t *testing.T) {
 	t.Parallel()
 	members, endpoints := startThree(t)
-	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
-	r := open(t, endpoints, func(c *etcd.Config) { c.Logger = slog.New(log) })
-	v := view(t, r, "/")
 	// left cuts the member off that the watches are with, and tells whether they left it because of its silence.
 	left := func(try int) bool {
+		log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
+		r := open(t, endpoints, func(c *etcd.Config) { c.Logger = slog.New(log) })
+		v := view(t, r, "/")
 		require.Eventually(t, func() bool { return r.WatchedMember() != "" }, time.Minute, time.Millisecond)
 		var with *wire
 		for _, m := range members {
@@ -120,13 +120,10 @@ func TestWatchesLeaveASilentMember(t *testing.T) {
 		select {
 		case line := <-log.records:
 			require.Equal(t, "watches were silent and are started again", line.Message)
-			short := false
-			line.Attrs(func(a slog.Attr) bool {
-				require.Equal(t, "silence", a.Key)
-				short = a.Value.Duration() < 5*time.Second
-				return true
-			})
-			return short
+			attrs := make(map[string]slog.Value)
+			line.Attrs(func(a slog.Attr) bool { attrs[a.Key] = a.Value; return true })
+			require.Equal(t, with.Address(), attrs["endpoint"].String())
+			return attrs["silence"].Duration() < 5*time.Second
 		case <-time.After(5 * time.Second): // they left it as nothing had come to them
 			return false
 		}
@@ -135,4 +132,35 @@ func TestWatchesLeaveASilentMember(t *testing.T) {
 	for try := 1; !left(try); try++ {
 		require.Less(t, try, 5)
 	}
+}
+
+// While a member is away, one stream of watches after the other is given up: that is one cause.
+func TestSilentWatchesAreCounted(t *testing.T) {
+	t.Parallel()
+	way := newProxy(t, sharedServer(t).Endpoints()[0])
+	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 64)}
+	r := open(t, []string{way.endpoint()}, func(c *etcd.Config) { c.Logger, c.RequestTimeout = slog.New(log), 200*time.Millisecond })
+	view(t, r, "/")
+	way.Cut()
+	t.Cleanup(way.Heal)
+	require.Eventually(t, func() bool { return r.SilentStreams() > 2 }, time.Minute, 10*time.Millisecond)
+	require.NoError(t, r.Close(t.Context()))
+	var times []int64
+	for len(log.records) > 0 {
+		line := <-log.records
+		if line.Message != "watches were silent and are started again" {
+			continue
+		}
+		counted := int64(1)
+		line.Attrs(func(a slog.Attr) bool {
+			if a.Key == "times" {
+				counted = a.Value.Int64()
+			}
+			return true
+		})
+		times = append(times, counted)
+	}
+	require.Len(t, times, 2, "one line at once, and one with the count")
+	require.Equal(t, int64(1), times[0])
+	require.GreaterOrEqual(t, times[1], int64(2))
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/repeats"
 )
 
 const (
@@ -91,7 +93,7 @@ func (h *hub) checkActivity() {
 	switch silence := time.Since(h.lastActivity); {
 	case len(h.watches) == 0:
 	case silence > h.silenceLimit():
-		h.r.log.Warn("watches were silent and are started again", slog.Duration("silence", silence))
+		h.tellSilence(silence)
 		h.silentStreams++
 		h.changeStream()
 	case silence > maxIdle+lookEvery && !h.quiet && h.r.ahead.Load() != 0:
@@ -102,6 +104,17 @@ func (h *hub) checkActivity() {
 		h.requestProgress()
 		h.mu.Lock()
 	}
+}
+
+// tellSilence reports that the stream of the watches is given up: one cause, however often that happens while a member is away.
+func (h *hub) tellSilence(silence time.Duration) {
+	var attrs []any
+	if with := h.r.watched.Load(); with != nil {
+		attrs = append(attrs, slog.String("endpoint", with.address))
+	}
+	h.r.repeats.Tell(repeats.Line{
+		Level: slog.LevelWarn, Message: "watches were silent and are started again", Attrs: append(attrs, slog.Duration("silence", silence)),
+	})
 }
 
 // changeStream has all watches go over to a new stream. The caller holds mu.
