@@ -21,6 +21,7 @@ var rooms = []struct{ name, imports string }{
 	{"internal/reference", ""},
 	{"internal/repeats", ""},
 	{"internal/texts", ""},
+	{"internal/tlstest", ""},
 
 	// The store: the seam, what backends share, and the backends.
 	{"registry/internal/access", ""},

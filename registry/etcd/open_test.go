@@ -2,7 +2,9 @@ package etcd_test
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -18,6 +20,7 @@ import (
 
 	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/ports"
+	"github.com/elasticron/elasticron/internal/tlstest"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 )
@@ -94,27 +97,38 @@ func TestOpenWaitsForAServerThatIsComing(t *testing.T) {
 
 func TestOpenWithTLS(t *testing.T) {
 	t.Parallel()
-	ours, theirs := newAuthority(t), newAuthority(t)
-	cert, key := ours.issue("server")
+	ours, theirs, dir := tlstest.New(t), tlstest.New(t), t.TempDir()
+	ca, cert, key := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "server.pem"), filepath.Join(dir, "server.key")
+	ours.Write(ca)
+	ours.Issue(cert, key, "server", "127.0.0.1")
 	open1 := startServer(t, etcdserver.WithTLS(cert, key, ""))
-	strict := startServer(t, etcdserver.WithTLS(cert, key, ours.caFile()))
+	strict := startServer(t, etcdserver.WithTLS(cert, key, ca))
+	trust := func(a *tlstest.Authority) *tls.Config {
+		return &tls.Config{RootCAs: a.Pool(), MinVersion: tls.VersionTLS12}
+	}
 	plain := sharedServer(t)
 
-	put(t, open(t, open1.Endpoints(), func(c *etcd.Config) { c.TLS = ours.trust() }), "/a", "1")
-	r := open(t, strict.Endpoints(), func(c *etcd.Config) { c.TLS = ours.client("me") })
+	put(t, open(t, open1.Endpoints(), func(c *etcd.Config) { c.TLS = trust(ours) }), "/a", "1")
+	ours.Issue(filepath.Join(dir, "me.pem"), filepath.Join(dir, "me.key"), "me", "127.0.0.1")
+	me, err := tls.LoadX509KeyPair(filepath.Join(dir, "me.pem"), filepath.Join(dir, "me.key"))
+	require.NoError(t, err)
+	r := open(t, strict.Endpoints(), func(c *etcd.Config) {
+		c.TLS = trust(ours)
+		c.TLS.Certificates = []tls.Certificate{me}
+	})
 	put(t, r, "/a", "1")
 	requireServerTime(t, r)
 
-	err := refuseToOpen(t, etcd.Config{Endpoints: open1.Endpoints(), TLS: theirs.trust()})
+	err = refuseToOpen(t, etcd.Config{Endpoints: open1.Endpoints(), TLS: trust(theirs)})
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorContains(t, err, "certificate signed by unknown authority")
 
-	err = refuseToOpen(t, etcd.Config{Endpoints: strict.Endpoints(), TLS: ours.trust(), DialTimeout: time.Minute})
+	err = refuseToOpen(t, etcd.Config{Endpoints: strict.Endpoints(), TLS: trust(ours), DialTimeout: time.Minute})
 	require.ErrorIs(t, err, registry.ErrDenied)
 	require.ErrorContains(t, err, "certificate")
 
 	secure := []string{strings.Replace(plain.Endpoints()[0], "http://", "https://", 1)}
-	err = refuseToOpen(t, etcd.Config{Endpoints: secure, TLS: ours.trust()})
+	err = refuseToOpen(t, etcd.Config{Endpoints: secure, TLS: trust(ours)})
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorContains(t, err, "handshake failed")
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/cmd/elasticron/internal/tlsfiles/tlstest"
+	"github.com/elasticron/elasticron/internal/tlstest"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/tlsfiles"
-	"github.com/elasticron/elasticron/cmd/elasticron/internal/tlsfiles/tlstest"
+	"github.com/elasticron/elasticron/internal/tlstest"
 )
 
 // meet connects a client and a server once, and returns what each saw of the other.
@@ -68,8 +68,8 @@ func TestARenewedPairIsTakenUp(t *testing.T) {
 	pair, err := tlsfiles.NewPair(cert, key, slog.New(slog.NewTextHandler(&lines, nil)))
 	require.NoError(t, err)
 	// The pair is shown by both sides here.
-	server := &tls.Config{GetCertificate: pair.Server, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.Pool(t), MinVersion: tls.VersionTLS12}
-	client := &tls.Config{GetClientCertificate: pair.Client, RootCAs: a.Pool(t), ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
+	server := &tls.Config{GetCertificate: pair.Server, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.Pool(), MinVersion: tls.VersionTLS12}
+	client := &tls.Config{GetClientCertificate: pair.Client, RootCAs: a.Pool(), ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
 	is := func(name string) {
 		t.Helper()
 		byClient, byServer, err := meet(t, client, server)
@@ -112,8 +112,8 @@ func TestACertificateThatDoesNotFitIsNotShown(t *testing.T) {
 	tlstest.New(t).Issue(dir+"/c.crt", dir+"/c.key", "client", "127.0.0.1")
 	pair, err := tlsfiles.NewPair(dir+"/c.crt", dir+"/c.key", nil)
 	require.NoError(t, err)
-	server := &tls.Config{Certificates: []tls.Certificate{served}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: a.Pool(t), MinVersion: tls.VersionTLS12}
-	client := &tls.Config{GetClientCertificate: pair.Client, RootCAs: a.Pool(t), ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
+	server := &tls.Config{Certificates: []tls.Certificate{served}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: a.Pool(), MinVersion: tls.VersionTLS12}
+	client := &tls.Config{GetClientCertificate: pair.Client, RootCAs: a.Pool(), ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
 	byClient, byServer, err := meet(t, client, server)
 	require.NoError(t, err)
 	require.Equal(t, "server", byClient)

@@ -39,9 +39,8 @@ func New(tb testing.TB) *Authority {
 // Write writes the authority's own certificate, as PEM.
 func (a *Authority) Write(file string) { a.write(file, "CERTIFICATE", a.cert.Raw) }
 
-// Pool trusts the authority.
-func (a *Authority) Pool(tb testing.TB) *x509.CertPool {
-	tb.Helper()
+// Pool returns what trusts the authority.
+func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.cert)
 	return pool
