@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -27,6 +28,13 @@ type Config struct {
 	// TLS is how to trust the servers and, with certificates, how to prove who this client is. The
 	// default is nil: the system's authorities for https endpoints, no TLS for http.
 	TLS *tls.Config
+
+	// RootCAs is asked for the authorities whenever a connection by TLS begins, in the place of TLS.RootCAs, so that renewed ones
+	// count from the next connection on: for requests, and for ServerTime, which connects each time. A nil pool stands for the
+	// system's authorities, as in TLS; after an error nothing connects, as with a server that is not trusted. Several goroutines
+	// may call it at the same time, and connections wait until it returns. The default is nil: TLS.RootCAs. For renewed
+	// certificates of this client, there is TLS.GetClientCertificate.
+	RootCAs func() (*x509.CertPool, error)
 
 	// Username and Password identify the client where etcd's authentication is on. The default is
 	// none. The user needs read and write permission on the range of the namespace,
@@ -96,6 +104,9 @@ func (c Config) withDefaults() (Config, error) {
 		if d < 0 {
 			fault("%s is %s: want 0 or more", name, d)
 		}
+	}
+	if c.RootCAs != nil && c.TLS == nil {
+		c.TLS = new(tls.Config) // without which etcd's client would make no TLS of endpoints without a scheme
 	}
 	c.SessionTTL = orDefault(c.SessionTTL, DefaultSessionTTL)
 	c.DialTimeout = orDefault(c.DialTimeout, DefaultDialTimeout)

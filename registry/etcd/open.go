@@ -55,7 +55,7 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 
 // New makes a handle on a client that exists already and stays the caller's: Close does not close
 // it, and must come before the client's own Close. Of the config, what concerns connecting is not
-// used, and Endpoints may be empty; give the TLS config, which ServerTime needs. New does no I/O.
+// used, and Endpoints may be empty; give TLS and RootCAs, which ServerTime needs. New does no I/O.
 //
 // The client's KV and Watcher may be others than etcd's own, such as those of etcd's package namespace. A view of such a
 // Watcher may miss what is written just as it begins, while another one is waited for; see the package's documentation.
@@ -209,7 +209,7 @@ func newClient(ctx context.Context, config Config, known *members) (*clientv3.Cl
 		DialTimeout:          max(time.Until(deadline), time.Millisecond),
 		DialKeepAliveTime:    pingAfter,
 		DialKeepAliveTimeout: pingAnswer,
-		DialOptions:          slices.Concat(options, config.DialOptions, known.balance()),
+		DialOptions:          slices.Concat(options, config.askRootCAs(), config.DialOptions, known.balance()),
 		Logger:               zap.NewNop(),
 	})
 }

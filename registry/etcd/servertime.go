@@ -35,10 +35,9 @@ func (r *Registry) serverTime(ctx context.Context) (time.Time, error) {
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	transport := &http.Transport{TLSClientConfig: cloneTLS(r.config.TLS), DisableKeepAlives: true}
 	var faults []error
 	for _, endpoint := range r.client.Endpoints() {
-		now, err := dateOf(ctx, transport, r.versionURL(endpoint), r.config.RequestTimeout)
+		now, err := r.config.dateOf(ctx, r.versionURL(endpoint))
 		if err == nil {
 			return now, nil
 		}
@@ -66,12 +65,18 @@ func (r *Registry) versionURL(endpoint string) string {
 	return strings.TrimSuffix(endpoint, "/") + "/version"
 }
 
-func dateOf(ctx context.Context, transport http.RoundTripper, url string, limit time.Duration) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (c Config) dateOf(ctx context.Context, url string) (time.Time, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.RequestTimeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%w: %w", registry.ErrUnsupported, err)
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	if req.URL.Scheme == "https" {
+		if transport.TLSClientConfig, err = c.tlsNow(); err != nil {
+			return time.Time{}, fmt.Errorf("ask %s: %w", url, err)
+		}
 	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {
@@ -95,11 +100,4 @@ func noDate(url string, err error) error {
 		return fmt.Errorf("ask %s: %w", url, err)
 	}
 	return fmt.Errorf("%w: %s answers no HTTP: %w", registry.ErrUnsupported, url, err)
-}
-
-func cloneTLS(config *tls.Config) *tls.Config {
-	if config == nil {
-		return nil
-	}
-	return config.Clone()
 }

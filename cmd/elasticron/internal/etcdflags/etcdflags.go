@@ -5,14 +5,13 @@ import (
 	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"slices"
 
 	"github.com/spf13/pflag"
-	"google.golang.org/grpc"
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/tlsfiles"
 	"github.com/elasticron/elasticron/internal/reference"
@@ -102,8 +101,8 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 		return c, err
 	}
 	c.TLS = secure
-	if roots != nil && !plain(f.endpoints) {
-		c.DialOptions = append(c.DialOptions, grpc.WithTransportCredentials(roots.Credentials(secure)))
+	if roots != nil {
+		c.RootCAs = func() (*x509.CertPool, error) { return roots.Pool(), nil }
 	}
 	return c, nil
 }
@@ -153,13 +152,16 @@ func (f *Flags) Default(d Defaults) {
 }
 
 // TLS returns how a server is checked, and what is shown to it; nil is as the system does it. Each connection shows the certificate
-// that the files hold when it begins.
+// that the files hold when it begins; the authorities are those of now.
 func (f *Flags) TLS() (*tls.Config, error) {
-	c, _, err := f.secure()
+	c, roots, err := f.secure()
+	if roots != nil {
+		c.RootCAs = roots.Pool()
+	}
 	return c, err
 }
 
-// secure returns [Flags.TLS], and the authorities; nil are the system's.
+// secure returns [Flags.TLS] without the authorities, and those; nil are the system's.
 func (f *Flags) secure() (*tls.Config, *tlsfiles.Roots, error) {
 	if f.ca == "" && f.cert == "" && f.key == "" {
 		return nil, nil, nil
@@ -174,7 +176,6 @@ func (f *Flags) secure() (*tls.Config, *tlsfiles.Roots, error) {
 		if roots, err = tlsfiles.NewRoots(f.ca, f.Log); err != nil {
 			return nil, nil, fileError("--%s: %w", f.names.ca, err)
 		}
-		c.RootCAs = roots.Pool()
 	}
 	if f.cert != "" {
 		pair, err := tlsfiles.NewPair(f.cert, f.key, f.Log)
@@ -184,10 +185,4 @@ func (f *Flags) secure() (*tls.Config, *tlsfiles.Roots, error) {
 		c.GetClientCertificate = pair.Client
 	}
 	return c, roots, nil
-}
-
-// plain tells whether etcd's client makes connections without TLS, whatever its config says: it goes by the first endpoint.
-func plain(endpoints []string) bool {
-	u, err := url.Parse(endpoints[0])
-	return err == nil && u.Scheme == "http"
 }

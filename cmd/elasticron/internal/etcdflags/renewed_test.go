@@ -60,6 +60,8 @@ func TestRenewedFilesAreTakenUp(t *testing.T) {
 	require.Error(t, get(time.Second), "neither trusts the other yet")
 	renew(second)
 	require.NoError(t, get(10*time.Second))
+	_, err = reg.ServerTime(t.Context())
+	require.NoError(t, err, "clocks are compared by the new authority, too")
 }
 
 // etcd's client goes by the first endpoint, and makes no TLS of http://, whatever files are named.

@@ -3,17 +3,13 @@ package tlsfiles
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"log/slog"
-	"net"
 	"os"
 	"slices"
 	"sync"
-
-	"google.golang.org/grpc/credentials"
 )
 
 // Pair is a certificate and its key.
@@ -57,30 +53,6 @@ func NewRoots(file string, log *slog.Logger) (*Roots, error) {
 
 // Pool returns the authorities as they are now.
 func (r *Roots) Pool() *x509.CertPool { return r.kept.now() }
-
-// Credentials are those of a config, with the authorities as they are when a connection begins.
-//
-// A tls.Config alone cannot do that: it has no function for its authorities, and a VerifyConnection in the place of the check by
-// crypto/tls is not told the server's name if that is an IP address. Here, crypto/tls checks every connection, and the name, itself.
-func (r *Roots) Credentials(config *tls.Config) credentials.TransportCredentials {
-	return &fresh{TransportCredentials: credentials.NewTLS(config), config: config, roots: r}
-}
-
-type fresh struct {
-	credentials.TransportCredentials
-	config *tls.Config
-	roots  *Roots
-}
-
-func (f *fresh) ClientHandshake(ctx context.Context, authority string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	config := f.config.Clone()
-	config.RootCAs = f.roots.Pool()
-	return credentials.NewTLS(config).ClientHandshake(ctx, authority, conn)
-}
-
-func (f *fresh) Clone() credentials.TransportCredentials {
-	return &fresh{TransportCredentials: f.TransportCredentials.Clone(), config: f.config, roots: f.roots}
-}
 
 // kept is what files hold. It reads them whenever it is asked, and does not go by their times, as two writes may have the same.
 type kept[T any] struct {

