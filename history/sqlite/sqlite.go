@@ -4,7 +4,8 @@
 //	store, err := sqlite.Open(ctx, "history.db")
 //	bus, err := history.NewBus(history.WithSink("history", store))
 //
-// Only one process at a time should write to the file; any number may read it. The file must lie on a local
+// Only one process at a time should write to the file; any number may read it. While another one writes, calls wait,
+// for ten seconds at most, or until their context ends. The file must lie on a local
 // disk. An application links SQLite only if it imports this package.
 package sqlite
 
@@ -16,7 +17,7 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	modernc "modernc.org/sqlite" // which registers the driver "sqlite", too
 
 	"github.com/elasticron/elasticron/history/sqlstore"
 )
@@ -44,13 +45,14 @@ func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, er
 		return nil, fmt.Errorf("open history %q: %w", path, err)
 	}
 	file := url.URL{Scheme: "file", Path: filepath.ToSlash(absolute), RawQuery: url.Values{
-		"_pragma": {"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)"},
+		"_pragma": {fmt.Sprintf("busy_timeout(%d)", ownPatience.Milliseconds()), "journal_mode(WAL)", "synchronous(NORMAL)"},
 		"_txlock": {"immediate"}, // a transaction that begins by reading could not be made to write when another does
 	}.Encode()}
-	db, err := sql.Open("sqlite", file.String())
+	connector, err := modernc.NewConnector(file.String())
 	if err != nil {
 		return nil, fmt.Errorf("open history %q: %w", path, err)
 	}
+	db := sql.OpenDB(patient{connector})
 	store := &Store{db: db}
 	store.Store, err = sqlstore.New(db, sqlstore.SQLite, opts...)
 	if err == nil {
