@@ -184,3 +184,22 @@ func testInvalidQueries(t *testing.T, p place) {
 		require.ErrorContains(t, err, row.want)
 	}
 }
+
+// Texts that no database takes are stored as others, and found by what they were.
+func testTextsOfQueries(t *testing.T, p place) {
+	t.Parallel()
+	s, _ := p.store(t)
+	odd := started(0, begin)
+	odd.Round, odd.TaskID, odd.IP = "R\x00", "t\xff"+history.BeforeInstance+"a\x00", "\x00"
+	write(t, s, odd, started(1, begin))
+	for field, query := range map[string]history.ExecutionQuery{
+		"round": {Round: odd.Round}, "task": {TaskID: odd.TaskID}, "address": {IP: odd.IP}, "instance": {Instance: "a\x00"},
+	} {
+		page, err := s.Executions(t.Context(), query)
+		require.NoError(t, err, field)
+		require.Equal(t, 1, page.Total, field)
+	}
+	steps, err := s.Statuses(t.Context(), history.StatusQuery{Source: "\x00", ExecutionType: "\xff", State: "\x00"})
+	require.NoError(t, err)
+	require.Zero(t, steps.Total)
+}

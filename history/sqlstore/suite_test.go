@@ -42,6 +42,7 @@ var suite = []struct {
 	{"ConsoleQueries", testConsoleQueries},
 	{"Filters", testFilters},
 	{"JobNames", testJobNames},
+	{"TextsOfQueries", testTextsOfQueries},
 	{"Paging", testPaging},
 	{"InvalidQueries", testInvalidQueries},
 	{"DeleteBefore", testDeleteBefore},

@@ -16,9 +16,15 @@ type where struct {
 	args       []any
 }
 
+// add adds a condition. Texts are asked for as they are stored: PostgreSQL refuses a query that has others.
 func (w *where) add(condition string, args ...any) {
 	w.conditions = append(w.conditions, condition)
-	w.args = append(w.args, args...)
+	for _, arg := range args {
+		if text, is := arg.(string); is {
+			arg = texts.Clean(text, len(text))
+		}
+		w.args = append(w.args, arg)
+	}
 }
 
 // equal adds a condition if the text says something.
