@@ -26,6 +26,9 @@ var (
 	_ history.OutputFinder = (*Store)(nil)
 )
 
+// noSuchTable is SQLite's code for that, among other faults of a statement.
+const noSuchTable = 1
+
 // prepareOutputs makes the table if there is none.
 func (s *Store) prepareOutputs(ctx context.Context) error {
 	for _, statement := range outputs {
@@ -46,9 +49,20 @@ func (s *Store) KeepOutput(ctx context.Context, o history.Output, most int) erro
 	if most < 1 {
 		return fmt.Errorf("keep output: the newest %d of an item are to be kept, want 1 or more", most)
 	}
-	tx, err := s.db.BeginTx(ctx, nil)
+	err := s.keepOutput(ctx, o, most)
+	if codeOf(err) == noSuchTable && s.prepareOutputs(ctx) == nil { // somebody may have dropped the table
+		err = s.keepOutput(ctx, o, most)
+	}
 	if err != nil {
 		return fmt.Errorf("keep output: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) keepOutput(ctx context.Context, o history.Output, most int) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // it is committed by then, or another error counts
 	_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO ELASTICRON_OUTPUT_LOG (id, job_name, sharding_item, fencing_token, start_time, bytes, output)
@@ -58,13 +72,10 @@ func (s *Store) KeepOutput(ctx context.Context, o history.Output, most int) erro
 			SELECT id FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ? AND sharding_item = ? ORDER BY rowid DESC LIMIT ?)`, // what is put in place gets a new one
 			o.Job, o.Item, o.Job, o.Item, most)
 	}
-	if err == nil {
-		err = tx.Commit()
-	}
 	if err != nil {
-		return fmt.Errorf("keep output: %w", err)
+		return err
 	}
-	return nil
+	return tx.Commit()
 }
 
 // Outputs implements [history.OutputReader].

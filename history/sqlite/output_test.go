@@ -2,6 +2,7 @@ package sqlite_test
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -182,4 +183,24 @@ func TestOutputsThatAreNotKept(t *testing.T) {
 	require.ErrorContains(t, err, "read output")
 	_, err = store.DeleteOutputsBefore(t.Context(), noon)
 	require.ErrorContains(t, err, "delete outputs")
+}
+
+// Somebody drops the table while it is in use.
+func TestOutputsOfADroppedTable(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "history.db")
+	store, err := sqlite.Open(t.Context(), path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	other, err := sql.Open("sqlite", "file:"+path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, other.Close()) }()
+	_, err = other.ExecContext(t.Context(), "DROP TABLE ELASTICRON_OUTPUT_LOG")
+	require.NoError(t, err)
+	_, err = store.Output(t.Context(), "orders", "1")
+	require.ErrorContains(t, err, "no such table")
+	require.NoError(t, store.KeepOutput(t.Context(), history.Output{ID: "1", Job: "orders", Text: "x"}, 1))
+	kept, err := store.Output(t.Context(), "orders", "1")
+	require.NoError(t, err)
+	require.Equal(t, "x", kept.Text)
 }

@@ -83,6 +83,15 @@ const (
 )
 
 func isBusy(err error) bool {
+	code := codeOf(err)
+	return code&0xff == busy && code != busySnapshot
+}
+
+// codeOf returns SQLite's code of an error; 0 if it has none.
+func codeOf(err error) int {
 	var coded interface{ Code() int }
-	return errors.As(err, &coded) && coded.Code()&0xff == busy && coded.Code() != busySnapshot
+	if !errors.As(err, &coded) {
+		return 0
+	}
+	return coded.Code()
 }

@@ -14,7 +14,7 @@ import (
 const prepareTries = 16
 
 // Prepare makes the tables, columns and indexes that are missing, and changes nothing that is there. Other methods do
-// this by themselves, once. Call Prepare to find out early whether it works, or to do it with other rights than
+// this by themselves, once, and again after an error. Call Prepare to find out early whether it works, or to do it with other rights than
 // those of the process that runs later.
 func (s *Store) Prepare(ctx context.Context) error {
 	if s.prepared.Load() {
@@ -42,6 +42,9 @@ func (s *Store) Prepare(ctx context.Context) error {
 	}
 	return fmt.Errorf("prepare the tables: %w", err)
 }
+
+// doubtTables has the next call look for the tables again: this one failed, and somebody may have dropped them.
+func (s *Store) doubtTables() { s.prepared.Store(false) }
 
 func (s *Store) prepare(ctx context.Context, conn *sql.Conn) error {
 	for _, t := range []table{executions, statuses} {

@@ -36,3 +36,33 @@ func TestPrepareInTurn(t *testing.T) {
 	require.NoError(t, <-first)
 	write(t, s, started(0, begin))
 }
+
+// Somebody drops the tables while they are in use. The calls that find it out say so, and the next ones make the tables again.
+func testDroppedTables(t *testing.T, p place) {
+	t.Parallel()
+	s, db := p.store(t)
+	r := round(begin)
+	write(t, s, started(0, begin), r.Staged())
+	for name, call := range map[string]func() error{
+		"write": func() error { return s.Write(t.Context(), []history.Event{started(1, begin), r.Staged()}) },
+		"read": func() error {
+			_, err := s.Statuses(t.Context(), history.StatusQuery{})
+			return err
+		},
+		"delete": func() error {
+			_, err := s.DeleteBefore(t.Context(), begin)
+			return err
+		},
+	} {
+		exec(t, db, "DROP TABLE JOB_EXECUTION_LOG")
+		exec(t, db, "DROP TABLE JOB_STATUS_TRACE_LOG")
+		require.Error(t, call(), name)
+		require.NoError(t, call(), name)
+	}
+	exec(t, db, "DROP TABLE JOB_STATUS_TRACE_LOG")
+	require.Error(t, s.Write(t.Context(), []history.Event{started(2, begin), r.Staged()}))
+	write(t, s, started(2, begin), r.Staged())
+	steps, err := s.Statuses(t.Context(), history.StatusQuery{})
+	require.NoError(t, err)
+	require.Equal(t, 1, steps.Total)
+}

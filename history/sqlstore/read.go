@@ -79,6 +79,7 @@ func read[E history.Event](ctx context.Context, s *Store, t table, w where, p hi
 		return rows.Err()
 	})
 	if err != nil {
+		s.doubtTables()
 		return history.Page[E]{}, fmt.Errorf("read %s: %w", t.name, err)
 	}
 	return page, nil

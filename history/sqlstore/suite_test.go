@@ -38,6 +38,7 @@ var suite = []struct {
 	{"RejectedEvents", testRejectedEvents},
 	{"NarrowTable", testNarrowTable},
 	{"PrepareTogether", testPrepareTogether},
+	{"DroppedTables", testDroppedTables},
 	{"JavaTables", testJavaTables},
 	{"ConsoleQueries", testConsoleQueries},
 	{"Filters", testFilters},
