@@ -26,6 +26,9 @@ const (
 	longestNext = 2_048
 )
 
+const tooManyGroups = "The server knows who you are, but you are in too many groups for a session. " +
+	"Ask whoever runs this server to grant something to fewer of them."
+
 // Routes serves GET and POST /login, POST /logout, GET /oidc/login and GET /oidc/callback. It stands behind Protect.
 func (g *Guard) Routes() http.Handler {
 	mux := http.NewServeMux()
@@ -120,22 +123,28 @@ func (g *Guard) login(w http.ResponseWriter, r *http.Request) {
 		g.page(w, r, http.StatusUnauthorized, page)
 	default:
 		g.backoff.succeeded(name, from, device)
-		g.begin(w, r, session{Name: name, Password: true, Generation: u.generation})
+		if !g.begin(w, r, page.Next, session{Name: name, Password: true, Generation: u.generation}) {
+			return
+		}
 		g.keepDevice(w, name, u.generation, device)
 		http.Redirect(w, r, page.Next, http.StatusSeeOther)
 	}
 }
 
-// begin gives a session to whoever has proved who they are.
-func (g *Guard) begin(w http.ResponseWriter, r *http.Request, s session) {
+// begin gives a session to whoever has proved who they are. If it cannot, it answers with the login page, which says why,
+// and returns false: somebody without a session who is sent on comes back to the login, and never learns what is wrong.
+func (g *Guard) begin(w http.ResponseWriter, r *http.Request, next string, s session) bool {
 	now := time.Now()
 	s.Began = now.Unix()
 	if err := g.cookies.setSession(w, s, now); err != nil { // the groups are too many for a cookie
+		g.tally.failed.Add(1)
 		g.cfg.Logger.Error("a session is too long for a cookie", "user", s.Name, "groups", len(s.Groups), "error", err)
-		return
+		g.page(w, r, http.StatusForbidden, LoginPage{Next: next, Problem: tooManyGroups})
+		return false
 	}
 	g.tally.succeeded.Add(1)
 	g.cfg.Logger.Info("somebody logged in", "user", s.Name, "from", g.cfg.Proxy.clientOf(r))
+	return true
 }
 
 func (g *Guard) logout(w http.ResponseWriter, r *http.Request) {

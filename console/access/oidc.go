@@ -83,8 +83,10 @@ func (g *Guard) callback(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d := g.users.current()
-	g.begin(w, r, session{Name: name, Groups: d.known(groups), Generation: d.users[name].generation})
-	bounce(w, g.next(u.Next))
+	next := g.next(u.Next)
+	if g.begin(w, r, next, session{Name: name, Groups: d.known(groups), Generation: d.users[name].generation}) {
+		bounce(w, next)
+	}
 }
 
 func (g *Guard) failed(w http.ResponseWriter, r *http.Request, next string, status int, text string, err error) {

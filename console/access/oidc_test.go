@@ -7,10 +7,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -185,6 +187,72 @@ func TestLoginsAtAProviderThatFail(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A session has the groups of whoever logs in at a provider. If they are too many for a cookie, the person hears so: sent on
+// without a session, they would only come back to the login.
+func TestALoginOfSomebodyInTooManyGroups(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		groups int
+		status int
+	}{
+		"few":                                {groups: 20, status: http.StatusOK},
+		"many":                               {groups: 60, status: http.StatusForbidden},
+		"very many that are granted nothing": {groups: -500, status: http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			i := newIssuer(t)
+			s := providerSite(t, i)
+			var groups, granted []string
+			for n := range max(row.groups, -row.groups) {
+				groups = append(groups, fmt.Sprintf("11111111-2222-3333-4444-%012d", n))
+				if row.groups > 0 {
+					granted = append(granted, "  "+groups[n]+`: {grants: [{role: viewer, namespace: "*"}]}`)
+				}
+			}
+			i.claims["groups"] = groups
+			s.write(strings.Replace(usersText(0, nobodysSum), "groups:", "groups:\n"+strings.Join(granted, "\n"), 1))
+			require.Eventually(t, func() bool { return len(s.guard.users.current().groups) == len(granted)+1 }, time.Minute, 10*time.Millisecond)
+			back, cookie := s.leaves(i)
+			answer := s.asks("GET", back, nil, "Cookie", cookie)
+			require.Equal(t, row.status, answer.StatusCode)
+			page, err := io.ReadAll(answer.Body)
+			require.NoError(t, err)
+			if row.status == http.StatusOK {
+				require.Contains(t, string(page), `content="0;url=/jobs"`)
+				cookieOf(t, answer, sessionCookie)
+				return
+			}
+			require.Contains(t, string(page), "you are in too many groups for a session")
+			require.Contains(t, string(page), "next=%2fjobs", "the way back is kept")
+			require.NotContains(t, string(page), "refresh")
+			for _, c := range answer.Cookies() {
+				require.NotEqual(t, sessionCookie, c.Name)
+			}
+			require.Contains(t, s.log.String(), "a session is too long for a cookie")
+			require.NotContains(t, s.log.String(), "somebody logged in")
+		})
+	}
+}
+
+// Browsers drop a cookie whose name and value have more than 4,096 bytes, some one that has a few less.
+func TestNoCookieIsTooLongForABrowser(t *testing.T) {
+	t.Parallel()
+	key := bytes.Repeat([]byte("k"), keyBytes)
+	c := newCookies([][]byte{key}, "", true, sessionFor)
+	longest := 0
+	var err error
+	s := session{Name: "anna", Began: time.Now().Unix()}
+	for err == nil {
+		s.Groups = append(s.Groups, "sre")
+		w := httptest.NewRecorder()
+		if err = c.setSession(w, s, time.Now()); err == nil {
+			longest = len(cookieOf(t, w.Result(), sessionCookie))
+		}
+	}
+	require.InDelta(t, 3_980, longest, 21, "with the sign between them")
 }
 
 // Nobody can have somebody else's browser end a login that it did not begin.

@@ -3,6 +3,8 @@ package access
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -78,12 +80,20 @@ func newCookies(keys [][]byte, tag string, ofFile bool, age time.Duration) cooki
 	return all
 }
 
-// set writes a cookie. Whoever it is too long for gets none.
+// longestCookie is how long a cookie's name and value may be together: browsers drop what is longer, and tell nobody.
+const longestCookie = 4_000
+
+var errTooLong = errors.New("too long for a cookie")
+
+// set writes a cookie, or none if it is too long.
 func (c cookies) set(w http.ResponseWriter, name string, value any, age time.Duration, same http.SameSite) error {
 	name += c[0].suffix
 	text, err := c[0].codec.Encode(name, value)
 	if err != nil {
 		return err
+	}
+	if length := len(name) + len(text); length > longestCookie {
+		return fmt.Errorf("%w: it has %d bytes of %d", errTooLong, length, longestCookie)
 	}
 	http.SetCookie(w, &http.Cookie{
 		Name: name, Value: text, Path: "/", MaxAge: int(age.Seconds()), Secure: true, HttpOnly: true, SameSite: same,
