@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	_ "time/tzdata"
 
@@ -47,6 +48,24 @@ func TestATreeOfJava2(t *testing.T) {
 	require.Equal(t, map[string]string{
 		"/orders/config": javaConfig, "/orders/servers/10.0.0.2": "DISABLED", "/orders/sharding/1/disabled": "",
 	}, got)
+}
+
+// Java reads a cron that names no zone in that of its host; where no Java has read the job, nothing changes.
+func TestTheZoneOfACronIsNotedWhereJavaMayHaveReadIt(t *testing.T) {
+	t.Parallel()
+	const note = "cron is read in UTC from now on; Java reads it in the time zone of its host"
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", javaConfig)
+	require.Equal(t, []string{note}, w.one(migrate.Options{}).Notes)
+	report, err := migrate.Run(t.Context(), w.source, w.target, migrate.Options{})
+	require.NoError(t, err)
+	require.Empty(t, report.Jobs[0].Notes)
+
+	w.has(w.source, "/orders", "com.acme.OrderJob", "/orders/config", strings.Replace(newConfig, "timeZone: GMT+08:00\n", "", 1))
+	report, err = migrate.Run(t.Context(), w.source, w.target, migrate.Options{})
+	require.NoError(t, err)
+	require.Equal(t, migrate.Format3, report.Jobs[0].Format)
+	require.Contains(t, report.Jobs[0].Notes, note, "3.x is Java, wherever its nodes were put")
 }
 
 func TestATreeOfJava3(t *testing.T) {

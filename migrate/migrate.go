@@ -149,7 +149,7 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 		err = untouched("in the source", o.jobNodes)
 	}
 	if err == nil {
-		err = o.finish(m.opts.TimeZone)
+		err = o.finish(m.opts.TimeZone, javaReads(m.source))
 	}
 	if err != nil {
 		return o, err

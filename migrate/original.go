@@ -106,8 +106,18 @@ func (o *original) made() error {
 	}
 }
 
-// finish completes the configuration, and notes what its reader should know of it.
-func (o *original) finish(zone string) error {
+// javaReads tells whether Java instances may take part in the jobs of a registry.
+func javaReads(side registry.Reader) bool {
+	layout, is := side.(registry.JavaLayout)
+	if !is {
+		return false
+	}
+	_, is = layout.JavaLayout()
+	return is
+}
+
+// finish completes the configuration, and notes what its reader should know of it. java tells that Java may have read the job.
+func (o *original) finish(zone string, java bool) error {
 	if o.config.TimeZone == "" {
 		o.config.TimeZone = zone
 	}
@@ -120,7 +130,7 @@ func (o *original) finish(zone string) error {
 	if warnings != nil {
 		o.note("runs, and should be looked at: %s", strings.ReplaceAll(warnings.Error(), "\n", "; "))
 	}
-	if o.config.TimeZone == "" {
+	if o.config.TimeZone == "" && (java || o.format == Format3) {
 		o.note("cron is read in UTC from now on; Java reads it in the time zone of its host")
 	}
 	if _, err := sharding.Default().Lookup(o.config.ShardingStrategy); err != nil {

@@ -58,12 +58,17 @@ func (w *world) nodes(reg registry.Reader) map[string]string {
 	return nodes
 }
 
+// ofJava is a registry whose jobs Java instances may share.
+type ofJava struct{ *memory.Registry }
+
+func (ofJava) JavaLayout() (string, bool) { return "/shop", true }
+
 // run migrates, and holds that the source stays as it is to the last revision.
 func (w *world) run(opts migrate.Options) migrate.Report {
 	w.Helper()
 	before, _, err := w.source.List(w.Context(), registry.Root)
 	require.NoError(w, err)
-	report, err := migrate.Run(w.Context(), w.source, w.target, opts)
+	report, err := migrate.Run(w.Context(), ofJava{w.source}, w.target, opts)
 	require.NoError(w, err)
 	after, _, err := w.source.List(w.Context(), registry.Root)
 	require.NoError(w, err)
