@@ -71,6 +71,9 @@ func (c *connection) with(ctx context.Context, do func(place) error) error {
 	if closed := leave(ctx, at); err == nil {
 		err = closed
 	}
+	if errors.Is(err, registry.ErrDenied) && statusOf(err) == exitFailed {
+		return statusError{exitRefused, err} // a right is missing: whoever reads gets the status of whoever operates
+	}
 	return err
 }
 

@@ -30,7 +30,7 @@ the same bytes as before. Nothing is hidden: the file holds what is stored.
 Jobs whose configuration cannot be used are left out and named, and the exit status is 4. Without
 names, through a server, jobs are left out that you may not administer, and those that you may not
 see; the exit status is 4 then, too. Of the former it says how many, of the latter that jobs may be
-missing. A job that is named and that you may not administer is an error, and nothing is exported.`,
+missing. If a job is named that you may not administer, nothing is exported; the exit status is 3.`,
 		Example: `  elasticron export > all.yaml
   elasticron export orders mail
   elasticron export --match 'night*'`,
@@ -131,7 +131,7 @@ job of the file; else nothing is compared, and the exit status is 3.`,
 			return err
 		}
 		if err := rights.administers(names...); err != nil { // or it would be taken for a job that is not there
-			return statusError{exitRefused, err}
+			return err
 		}
 		nodes, _, err := listStored(cmd.Context(), at, func(job string) bool { return slices.Contains(names, job) })
 		if err != nil {

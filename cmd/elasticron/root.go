@@ -20,8 +20,8 @@ The commands that need a cluster find it by their flags or in a context, which k
 under a name: see elasticron context --help. They work on etcd and on ZooKeeper, and need
 no running scheduler.
 
-Exit statuses: 0 done; 1 error; 2 wrong command line; 3 refused; 4 done for some, failed
-for others; 5 the time to wait was over.`,
+Exit statuses: 0 done; 1 error; 2 wrong command line; 3 refused, also where a right is missing;
+4 done for some, failed for others; 5 the time to wait was over.`,
 		Version:       version(),
 		SilenceUsage:  true, // an error of a command is no wrong use of it
 		SilenceErrors: true, // run prints it

@@ -264,9 +264,21 @@ func TestAnAdminOfSomeJobs(t *testing.T) {
 	}
 	for _, command := range [][]string{{"export", "mail"}, {"export", "orders", "mail"}} {
 		out, errOut, status := w.does(t, append(command, flags...)...)
-		require.Equal(t, exitFailed, status, command)
+		require.Equal(t, exitRefused, status, command)
 		require.Empty(t, out)
 		require.Contains(t, errOut, "you may not administer job ", command)
+	}
+	mail := file("mail.yaml", w.must(t, "export", "mail", "--etcd", "x", "-n", "shop"))
+	// A right that is missing has one status, whichever request shows it.
+	for command, says := range map[string]string{
+		"dump mail --secrets": "you may not administer job mail", "edit mail --set description=x --yes": "you may not administer job mail",
+		"apply --yes -f " + mail: "you may not administer job mail", "diff -f " + mail: "you may not administer job mail",
+		"trigger mail --yes": "you may not operate job mail", "remove mail --yes": "you may not administer job mail",
+		"trigger nosuch --yes": "you may not operate job nosuch", "disable --match m* --yes": "you may not operate job mail",
+	} {
+		_, errOut, status := w.does(t, append(strings.Fields(command), flags...)...)
+		require.Equal(t, exitRefused, status, "%s: %s", command, errOut)
+		require.Contains(t, errOut, says, command)
 	}
 }
 
@@ -301,7 +313,7 @@ func TestAnAdminOfJobsWhoSeesNoOthers(t *testing.T) {
 		{[]string{"export", "--match", "order[r-s]"}, exitSome, orders, "jobs may be missing"}, // the pattern of the second grant is no part of it
 		{[]string{"export", "--match", "m*"}, exitFailed, "", "no job to export\njobs may be missing"},
 		{[]string{"export"}, exitSome, orders, "1 job is left out: you may not administer nightly of namespace shop\njobs may be missing"},
-		{[]string{"export", "orders", "mail"}, exitFailed, "", "you may not administer job mail of namespace shop"},
+		{[]string{"export", "orders", "mail"}, exitRefused, "", "you may not administer job mail of namespace shop"},
 		{[]string{"diff", "-f", file(orders), "--exit-code"}, exitOK, "", ""},
 		{[]string{"diff", "-f", file(orders + mail)}, exitRefused, "", "you may not administer job mail of namespace shop"},
 		{[]string{"diff", "-f", file(nightly)}, exitRefused, "", "you may not administer job nightly of namespace shop"},

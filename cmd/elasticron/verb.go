@@ -97,6 +97,7 @@ func judged(err error) error {
 	var some *operate.SomeFailedError
 	var items *operate.ItemsFailedError
 	_, refused := operate.IsRefused(err)
+	refused = refused || errors.Is(err, registry.ErrDenied)
 	switch {
 	case err == nil:
 		return nil
