@@ -58,6 +58,10 @@ and the question say of how many that may be so.`,
 
 // backfill runs a job for fires, and says how to go on with what is left.
 func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error {
+	if len(fires) == 0 { // there is nothing to ask about, and nothing of which so and so many ran: it is refused
+		_, err := v.op.Backfill(v.ctx, job, fires, t, v.opts)
+		return err
+	}
 	again := ""
 	if v.opts.DryRun || !v.yes {
 		var err error

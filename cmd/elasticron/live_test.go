@@ -219,9 +219,12 @@ func TestABackfillThatStops(t *testing.T) {
 	require.Len(t, result.Done, 2)
 	require.Equal(t, []string{"2022-07-01", "2023-07-01"}, l.fires())
 
-	_, errOut, status = l.does(t, on("backfill", "orders", "--from", "2022-01-01T00:00:00Z", "--to", "2022-01-02T00:00:00Z", "--yes")...)
-	require.Equal(t, exitRefused, status)
-	require.Contains(t, errOut, "there are no fires to be run")
+	for _, how := range []string{"--yes", "--dry-run", "--yes=false"} { // nobody is asked about nothing
+		out, errOut, status = l.does(t, on("backfill", "orders", "--from", "2022-01-01T00:00:00Z", "--to", "2022-01-02T00:00:00Z", how)...)
+		require.Equal(t, exitRefused, status, how)
+		require.Contains(t, errOut, "there are no fires to be run")
+		require.Empty(t, out, how)
+	}
 	_, errOut, status = l.does(t, on("backfill", "orders", "--from", "2022-01-02T00:00:00Z", "--to", "2022-01-01T00:00:00Z", "--yes")...)
 	require.Equal(t, exitMisuse, status)
 	require.Contains(t, errOut, "want the earlier one first")
