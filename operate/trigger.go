@@ -128,6 +128,9 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 		compare: request.Compare, write: request.Writes, more: request.More,
 		plan: Plan{Changes: []Change{{What: "trigger", Before: was, After: t.describe()}}},
 	}
+	if why := pausedFor(w.state); why != "" { // by their code alone: settings that nobody can use are refused
+		d.warn("the job pauses, and nothing runs until its settings are corrected: " + why)
+	}
 	if len(t.Items) == 0 {
 		if disabled := byhand.Disabled(w.state); len(disabled) > 0 {
 			d.warn(fmt.Sprintf("%s %s not run", items(len(disabled), itemList(disabled)), one(len(disabled), "is disabled, and does", "are disabled, and do")))

@@ -167,6 +167,26 @@ func TestTriggersThatAreRefused(t *testing.T) {
 	}
 }
 
+// What a job is asked whose code makes nothing of its settings, nobody answers while they stay so: whoever leads shows that
+// somebody's code does.
+func TestATriggerOfAJobThatPausesForItsCode(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	put(nodes.Config(), g.text(func(c *job.Config) {
+		c.Class, c.Type, c.ScriptCommandLine = job.ScriptClass, job.TypeScript, "/opt/x 'it"
+	}))(g)
+	plan := silent()
+	plan.DryRun = true
+	r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, plan)
+	require.NoError(t, err)
+	require.Equal(t, []string{"the job pauses, and nothing runs until its settings are corrected: " +
+		"scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}, r.Warnings)
+	put(nodes.Leader(), first)(g)
+	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, plan)
+	require.NoError(t, err)
+	require.Empty(t, r.Warnings)
+}
+
 func TestATriggerThatGoesOn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/texts"
@@ -89,7 +90,11 @@ func (t typeWord) read(m member) error {
 			return nil
 		}
 	}
-	return &ValueError{Field: m.name, Value: m.value, Reason: mustBeAType()}
+	reason := mustBeAType()
+	if strings.EqualFold(m.value, `"HTTP"`) {
+		reason += `; HTTP is a jobClass, with the jobType SIMPLE`
+	}
+	return &ValueError{Field: m.name, Value: m.value, Reason: reason}
 }
 
 func (c choice[T]) append(dst []byte) []byte { return texts.AppendGson(dst, (*c.field).String()) }
