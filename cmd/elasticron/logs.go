@@ -49,7 +49,8 @@ Outputs are in the history of the worker that ran the job. Name its file by --hi
 variable ` + historyVariable + `, on the worker's machine; or go through a server that was started
 with --history. If this history has none, logs asks the registry on which machine the item ran, and
 says it. What get executions names is looked up in the registry, which keeps the last two executions
-of an item; --token and --last also find older ones in the history. Of an execution that was tried several times, each attempt is there, below its number.`,
+of an item; --token and --last also find older ones in the history. Of an execution that was tried
+several times, each attempt is there, below its number.`,
 		Example: `  elasticron logs job/orders
   elasticron logs item/orders/0 --last 3 --tail 20
   elasticron logs job/orders --token 41 -o json

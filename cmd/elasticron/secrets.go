@@ -19,7 +19,8 @@ func newServerPassword(p *program) *cobra.Command {
 		Use:   "passwd",
 		Short: "Make the hash of a password, for the users file",
 		Long: `Passwd reads a password, from the terminal without showing it or else the first line of the
-input, and writes the hash of it, which the users file has under password.`,
+input, and writes the hash of it, which the users file has under password. It must have 12 to
+1024 bytes.`,
 		Example: `  elasticron server passwd`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -69,7 +70,8 @@ func newServerToken() *cobra.Command {
 		Use:   "token",
 		Short: "Make a token, and what the users file has of it",
 		Long: `Token makes a secret for a program, and writes it and its SHA-256. The users file has the
-SHA-256 under sha256; the token itself is shown here alone.`,
+SHA-256 under sha256, and beside it until when the token is good, as end: 2027-01-01T00:00:00Z. The
+token itself is shown here alone.`,
 		Example: `  elasticron server token`,
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

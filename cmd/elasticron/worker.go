@@ -58,7 +58,7 @@ that at once. Under systemd, use Type=notify; a watchdog is served.`,
 	flags.StringVar(&r.history, "history", "", "in place of --config: SQLite file that keeps executions and what they write")
 	flags.StringVar(&r.embedded, "embedded", "", "folder of an etcd that runs inside this process (default: that of the file)")
 	flags.StringVar(&r.address, "address", "", "where that etcd listens (default: that of the file, or "+worker.DefaultAddress+")")
-	flags.BoolVar(&r.check, "check", false, "only read the file, and tell what is wrong with it")
+	flags.BoolVar(&r.check, "check", false, "only read the file, and tell what is wrong with it; whether the machine has what it names is not looked at")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return r.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 	}
