@@ -12,7 +12,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/scheduler"
-	"github.com/elasticron/elasticron/worker/internal/jobfiles"
+	"github.com/elasticron/elasticron/worker/internal/jobfolder"
 )
 
 // parts are what a worker that runs consists of.
@@ -20,7 +20,7 @@ type parts struct {
 	take      atomic.Pointer[Take]
 	scripts   *scripts // nil without a section script
 	calls     *calls   // nil without a section http
-	files     *jobfiles.Follower
+	files     *jobfolder.Follower
 	history   *keeping
 	scheduler *scheduler.Scheduler
 	server    *http.Server
@@ -78,7 +78,7 @@ func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 		if err != nil {
 			return nil, err
 		}
-		p.files = jobfiles.New(w.registry, operator, sourceOf(file.Jobs), w.log)
+		p.files = jobfolder.New(w.registry, operator, sourceOf(file.Jobs), w.log)
 	}
 	if file.Listen != "" {
 		return p, w.serve(ctx, p, file.Listen)

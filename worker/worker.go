@@ -16,7 +16,7 @@ import (
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
-	"github.com/elasticron/elasticron/worker/internal/jobfiles"
+	"github.com/elasticron/elasticron/worker/internal/jobfolder"
 )
 
 // ErrRan is the error of a second call of [Worker.Run].
@@ -211,12 +211,12 @@ func (w *Worker) newOperator() (*operate.Operator, error) {
 }
 
 // sourceOf is the folder of jobs as a file has it.
-func sourceOf(j Jobs) jobfiles.Source {
+func sourceOf(j Jobs) jobfolder.Source {
 	owner := j.Owner
 	if owner == "" {
 		owner = j.Directory
 	}
-	return jobfiles.Source{Directory: j.Directory, Owner: owner, Version: j.Version, Gone: operate.Gone(j.Missing)}
+	return jobfolder.Source{Directory: j.Directory, Owner: owner, Version: j.Version, Gone: operate.Gone(j.Missing)}
 }
 
 // schedulerOptions are what a file says of the scheduler.

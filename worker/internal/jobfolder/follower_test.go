@@ -1,4 +1,4 @@
-package jobfiles_test
+package jobfolder_test
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
-	"github.com/elasticron/elasticron/worker/internal/jobfiles"
+	"github.com/elasticron/elasticron/worker/internal/jobfolder"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -58,12 +58,12 @@ func (s *stage) operates(reg operate.Store, who string) *operate.Operator {
 type folder struct {
 	*stage
 	dir string
-	*jobfiles.Follower
+	*jobfolder.Follower
 	reg *memory.Registry
 }
 
 // follow starts a worker with files, and returns when it has compared them.
-func (s *stage) follow(source jobfiles.Source, files map[string]string) *folder {
+func (s *stage) follow(source jobfolder.Source, files map[string]string) *folder {
 	s.Helper()
 	f := s.begin(source, files)
 	time.Sleep(2 * time.Second)
@@ -72,13 +72,13 @@ func (s *stage) follow(source jobfiles.Source, files map[string]string) *folder 
 }
 
 // begin starts a worker with files.
-func (s *stage) begin(source jobfiles.Source, files map[string]string) *folder {
+func (s *stage) begin(source jobfolder.Source, files map[string]string) *folder {
 	s.Helper()
 	return s.beginBehind(source, files, func(reg *memory.Registry) operate.Store { return reg })
 }
 
 // beginBehind is begin with something between the operator and the registry.
-func (s *stage) beginBehind(source jobfiles.Source, files map[string]string, behind func(*memory.Registry) operate.Store) *folder {
+func (s *stage) beginBehind(source jobfolder.Source, files map[string]string, behind func(*memory.Registry) operate.Store) *folder {
 	s.Helper()
 	f := &folder{stage: s, dir: s.TempDir(), reg: s.open()}
 	f.write(files)
@@ -86,7 +86,7 @@ func (s *stage) beginBehind(source jobfiles.Source, files map[string]string, beh
 	if source.Owner == "" {
 		source.Owner = "shop"
 	}
-	f.Follower = jobfiles.New(f.reg, s.operates(behind(f.reg), "worker"), source, slog.New(slog.DiscardHandler))
+	f.Follower = jobfolder.New(f.reg, s.operates(behind(f.reg), "worker"), source, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(s.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); f.Run(ctx) }()
@@ -153,10 +153,10 @@ func (s *stage) revision() registry.Revision {
 func TestJobsComeFromFiles(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		f := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yml": daily("b", "@daily"), "README": "no jobs", ".c.yaml": "["})
+		f := s.follow(jobfolder.Source{Gone: operate.GoneDisable}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yml": daily("b", "@daily"), "README": "no jobs", ".c.yaml": "["})
 		require.Equal(t, "@daily", s.cron("a"))
 		require.Equal(t, "@daily", s.cron("b"))
-		require.Equal(t, jobfiles.State{Read: true}, f.State())
+		require.Equal(t, jobfolder.State{Read: true}, f.State())
 
 		time.Sleep(time.Minute)
 		f.write(map[string]string{"a.yaml": daily("a", "@hourly")})
@@ -181,7 +181,7 @@ func TestJobsComeFromFiles(t *testing.T) {
 func TestABadFile(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
+		f := s.follow(jobfolder.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
 		before := s.revision()
 		for name, bad := range map[string]string{
 			"nonsense":             "a: [",
@@ -218,7 +218,7 @@ func TestAComparisonThatBreaksOff(t *testing.T) {
 		f := &folder{stage: s, dir: s.TempDir(), reg: s.registry}
 		f.write(map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
 		written.Cut()
-		f.Follower = jobfiles.New(f.reg, s.operates(written, "worker"), jobfiles.Source{Directory: f.dir, Owner: "shop", Gone: operate.GoneRemove}, slog.New(slog.DiscardHandler))
+		f.Follower = jobfolder.New(f.reg, s.operates(written, "worker"), jobfolder.Source{Directory: f.dir, Owner: "shop", Gone: operate.GoneRemove}, slog.New(slog.DiscardHandler))
 		ctx, cancel := context.WithCancel(s.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); f.Run(ctx) }()
@@ -237,12 +237,12 @@ func TestWorkersDoNotFight(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
 		files := map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")}
-		one := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, files)
+		one := s.follow(jobfolder.Source{Gone: operate.GoneDisable}, files)
 		time.Sleep(time.Second)
-		two := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, files)
+		two := s.follow(jobfolder.Source{Gone: operate.GoneDisable}, files)
 		time.Sleep(5 * time.Minute)
-		require.Equal(t, jobfiles.State{Read: true}, one.State())
-		require.Equal(t, jobfiles.State{Read: true}, two.State())
+		require.Equal(t, jobfolder.State{Read: true}, one.State())
+		require.Equal(t, jobfolder.State{Read: true}, two.State())
 		before := s.revision()
 		time.Sleep(5 * time.Minute)
 		require.Equal(t, before, s.revision())
@@ -259,9 +259,9 @@ func TestWorkersDoNotFight(t *testing.T) {
 
 		one.write(map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": ""})
 		time.Sleep(time.Minute)
-		require.Equal(t, jobfiles.State{Read: true}, one.State())
+		require.Equal(t, jobfolder.State{Read: true}, one.State())
 
-		other := s.follow(jobfiles.Source{Owner: "other"}, map[string]string{"x.yaml": daily("a", "@weekly")})
+		other := s.follow(jobfolder.Source{Owner: "other"}, map[string]string{"x.yaml": daily("a", "@weekly")})
 		require.Equal(t, "@hourly", s.cron("a"))
 		require.Contains(t, other.State().Notes[0], `the job is one of the files of "shop"`)
 	})
@@ -275,12 +275,12 @@ func TestCopiesOfAFolder(t *testing.T) {
 		time.Sleep(10 * step)
 		began := time.Now()
 		old, fresh := map[string]string{"a.yaml": daily("a", "@daily")}, map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": daily("b", "@daily")}
-		source := jobfiles.Source{Gone: operate.GoneDisable}
+		source := jobfolder.Source{Gone: operate.GoneDisable}
 		copied := s.follow(source, old) // later than the other was written, and heard first
 		original := s.begin(source, nil)
 		original.writeAsOf(began.Add(-5*step), old)
 		time.Sleep(time.Minute)
-		require.Equal(t, jobfiles.State{Read: true}, original.State())
+		require.Equal(t, jobfolder.State{Read: true}, original.State())
 
 		original.writeAsOf(began.Add(-step), fresh) // as rsync and tar do: older than the copy
 		time.Sleep(time.Minute)
@@ -319,7 +319,7 @@ func TestAFileThatGoes(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
 		time.Sleep(10 * time.Minute)
-		f := s.follow(jobfiles.Source{Gone: operate.GoneDisable}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
+		f := s.follow(jobfolder.Source{Gone: operate.GoneDisable}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
 		f.writeAsOf(time.Now().Add(-5*time.Minute), map[string]string{"b.yaml": ""})
 		time.Sleep(2 * time.Minute)
 		require.Equal(t, "disabled @daily", s.cron("b"))
@@ -338,7 +338,7 @@ func TestAFolderThatIsAwayForAWhile(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		files := map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")}
 		none := map[string]string{"a.yaml": "", "b.yaml": ""}
-		source := jobfiles.Source{Gone: operate.GoneDisable}
+		source := jobfolder.Source{Gone: operate.GoneDisable}
 		f := s.follow(source, files)
 		written := time.Now()
 		for range 2 {
@@ -356,8 +356,8 @@ func TestAFolderThatIsAwayForAWhile(t *testing.T) {
 			time.Sleep(time.Minute)
 			require.Equal(t, "@daily", s.cron("a"))
 			require.Equal(t, "@daily", s.cron("b"))
-			require.Equal(t, jobfiles.State{Read: true}, f.State())
-			copied.Follow(jobfiles.Source{Directory: s.TempDir(), Owner: "other"})
+			require.Equal(t, jobfolder.State{Read: true}, f.State())
+			copied.Follow(jobfolder.Source{Directory: s.TempDir(), Owner: "other"})
 		}
 
 		time.Sleep(time.Minute)
@@ -381,7 +381,7 @@ func TestAFolderThatIsBackDuringARemoval(t *testing.T) {
 	inBubble(t, func(s *stage) {
 		time.Sleep(10 * time.Minute)
 		files := map[string]string{"a.yaml": daily("a", "@daily")}
-		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, files)
+		f := s.follow(jobfolder.Source{Gone: operate.GoneRemove}, files)
 		written := time.Now()
 		time.Sleep(time.Minute)
 		end := s.runs("a")
@@ -401,7 +401,7 @@ func TestAFolderThatIsBackDuringARemoval(t *testing.T) {
 		f.writeAsOf(written, files)
 		time.Sleep(time.Minute)
 		require.Equal(t, "@daily", s.cron("a"))
-		require.Equal(t, jobfiles.State{Read: true}, f.State())
+		require.Equal(t, jobfolder.State{Read: true}, f.State())
 	})
 }
 
@@ -409,7 +409,7 @@ func TestAFolderThatIsBackDuringARemoval(t *testing.T) {
 func TestALinkThatLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		f := s.begin(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily")})
+		f := s.begin(jobfolder.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily")})
 		elsewhere := filepath.Join(s.TempDir(), "b")
 		write := func() {
 			require.NoError(s, os.WriteFile(elsewhere, []byte(daily("b", "@daily")), 0o600))
@@ -429,7 +429,7 @@ func TestALinkThatLeadsNowhere(t *testing.T) {
 
 		write()
 		time.Sleep(time.Minute)
-		require.Equal(t, jobfiles.State{Read: true}, f.State())
+		require.Equal(t, jobfolder.State{Read: true}, f.State())
 		require.NoError(s, os.Remove(f.dir+"/b.yaml"))
 		f.touch(time.Now())
 		time.Sleep(5 * time.Minute)
@@ -441,9 +441,9 @@ func TestALinkThatLeadsNowhere(t *testing.T) {
 func TestAnEmptyFolder(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		s.follow(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
+		s.follow(jobfolder.Source{Gone: operate.GoneRemove}, map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")})
 		time.Sleep(10 * time.Minute)
-		late := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, nil)
+		late := s.follow(jobfolder.Source{Gone: operate.GoneRemove}, nil)
 		time.Sleep(10 * time.Minute)
 		require.Equal(t, "@daily", s.cron("a"))
 		require.Len(t, late.State().Notes, 1)
@@ -459,7 +459,7 @@ func TestAnEmptyFolder(t *testing.T) {
 func TestHalfAFile(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		f := s.begin(jobfiles.Source{}, map[string]string{"a.yaml": daily("a", "@daily")})
+		f := s.begin(jobfolder.Source{}, map[string]string{"a.yaml": daily("a", "@daily")})
 		for _, cron := range []string{"@weekly", "@hourly"} {
 			time.Sleep(600 * time.Millisecond)
 			require.Empty(t, s.cron("a"), "it is still written")
@@ -471,7 +471,7 @@ func TestHalfAFile(t *testing.T) {
 
 		f.write(map[string]string{"a.yaml": daily("a", "@weekly")})
 		for _, cron := range []string{"@daily", "@yearly"} {
-			f.Follow(jobfiles.Source{Directory: f.dir, Owner: "shop"})
+			f.Follow(jobfolder.Source{Directory: f.dir, Owner: "shop"})
 			time.Sleep(600 * time.Millisecond)
 			require.Equal(t, "@hourly", s.cron("a"), "it is still written")
 			f.write(map[string]string{"a.yaml": daily("a", cron)})
@@ -484,7 +484,7 @@ func TestHalfAFile(t *testing.T) {
 func TestOperatorsAndFiles(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
-		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove, Version: 1}, map[string]string{"a.yaml": daily("a", "@daily") + daily("b", "@daily")})
+		f := s.follow(jobfolder.Source{Gone: operate.GoneRemove, Version: 1}, map[string]string{"a.yaml": daily("a", "@daily") + daily("b", "@daily")})
 		_, err := s.operator.DisableJob(s.Context(), "a", operate.Options{})
 		require.NoError(t, err)
 		time.Sleep(5 * time.Minute)
@@ -510,7 +510,7 @@ func TestOperatorsAndFiles(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.Equal(t, "@hourly", s.cron("b"))
 
-		f.Follow(jobfiles.Source{Directory: f.dir, Owner: "shop", Version: 2, Gone: operate.GoneRemove})
+		f.Follow(jobfolder.Source{Directory: f.dir, Owner: "shop", Version: 2, Gone: operate.GoneRemove})
 		synctest.Wait() // it has been read
 		f.write(map[string]string{"a.yaml": daily("a", "@daily")})
 		time.Sleep(2 * time.Minute)
@@ -541,7 +541,7 @@ func TestRemovalsHoldUpNothing(t *testing.T) {
 		for _, name := range names {
 			files[name+".yaml"], gone[name+".yaml"] = daily(name, "@daily"), ""
 		}
-		f := s.follow(jobfiles.Source{Gone: operate.GoneRemove}, files)
+		f := s.follow(jobfolder.Source{Gone: operate.GoneRemove}, files)
 		var end []func()
 		for _, name := range names {
 			end = append(end, s.runs(name))
@@ -568,7 +568,7 @@ func TestRemovalsHoldUpNothing(t *testing.T) {
 		time.Sleep(31 * time.Second)
 		require.Empty(t, s.cron("a")+s.cron("c")+s.cron("d")+s.cron("e")+s.cron("f"))
 		require.Equal(t, "@daily", s.cron("b"))
-		require.Equal(t, jobfiles.State{Read: true}, f.State())
+		require.Equal(t, jobfolder.State{Read: true}, f.State())
 	})
 }
 
@@ -583,7 +583,7 @@ func TestAFileComesBackToOneOfTwoWorkers(t *testing.T) {
 					t.Parallel()
 					inBubble(t, func(s *stage) {
 						files := map[string]string{"a.yaml": daily("a", "@daily"), "y.yaml": daily("y", "@daily")}
-						source := jobfiles.Source{Gone: gone}
+						source := jobfolder.Source{Gone: gone}
 						both := []*folder{s.follow(source, files), s.follow(source, files)}
 						end := func() {}
 						if running {
@@ -636,12 +636,12 @@ func (h *hooked) Commit(ctx context.Context, txn registry.Txn) (registry.Revisio
 func TestARemovalThatIsNotWantedAnyMore(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		happens func(*folder, jobfiles.Source)
+		happens func(*folder, jobfolder.Source)
 		want    string
 	}{
-		"the file is back":    {func(f *folder, _ jobfiles.Source) { f.write(map[string]string{"z.yaml": daily("z", "@hourly")}) }, "@hourly"},
-		"the settings say so": {func(f *folder, s jobfiles.Source) { s.Gone = operate.GoneKeep; f.Follow(s) }, "@daily"},
-		"another folder": {func(f *folder, s jobfiles.Source) {
+		"the file is back":    {func(f *folder, _ jobfolder.Source) { f.write(map[string]string{"z.yaml": daily("z", "@hourly")}) }, "@hourly"},
+		"the settings say so": {func(f *folder, s jobfolder.Source) { s.Gone = operate.GoneKeep; f.Follow(s) }, "@daily"},
+		"another folder": {func(f *folder, s jobfolder.Source) {
 			s.Directory = f.TempDir()
 			require.NoError(f, os.WriteFile(s.Directory+"/z.yaml", []byte(daily("z", "@weekly")), 0o600))
 			f.Follow(s)
@@ -651,7 +651,7 @@ func TestARemovalThatIsNotWantedAnyMore(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(s *stage) {
 				h := &hooked{job: "a"}
-				source := jobfiles.Source{Gone: operate.GoneRemove, Owner: "shop", Version: 1}
+				source := jobfolder.Source{Gone: operate.GoneRemove, Owner: "shop", Version: 1}
 				f := s.beginBehind(source, map[string]string{
 					"a.yaml": daily("a", "@daily"), "y.yaml": daily("y", "@daily"), "z.yaml": daily("z", "@daily"),
 				}, func(reg *memory.Registry) operate.Store { h.Store = reg; return h })
@@ -675,7 +675,7 @@ func TestASlowComparison(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
 		h := &hooked{job: "a"}
-		f := s.beginBehind(jobfiles.Source{Gone: operate.GoneRemove}, map[string]string{
+		f := s.beginBehind(jobfolder.Source{Gone: operate.GoneRemove}, map[string]string{
 			"a.yaml": daily("a", "@daily"), "y.yaml": daily("y", "@daily"), "z.yaml": daily("z", "@daily"),
 		}, func(reg *memory.Registry) operate.Store { h.Store = reg; return h })
 		time.Sleep(10 * time.Second)
@@ -728,10 +728,10 @@ func TestFilesOfTheFuture(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/a.yaml", []byte(daily("a", "@daily")), 0o600))
 	at := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(dir+"/a.yaml", at, at))
-	_, err := jobfiles.Read(dir, 0, time.Now())
-	require.ErrorIs(t, err, jobfiles.ErrFolder)
+	_, err := jobfolder.Read(dir, 0, time.Now())
+	require.ErrorIs(t, err, jobfolder.ErrFolder)
 	require.ErrorContains(t, err, "which is in the future")
-	set, err := jobfiles.Read(dir, 7, time.Now())
+	set, err := jobfolder.Read(dir, 7, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, int64(7), set.Version)
 }
