@@ -209,13 +209,24 @@ func (o *outcome) hear(err error) (broken bool) {
 	switch {
 	case err == nil, cause == operate.CauseAlready:
 	case cause == operate.CauseFiles, cause == operate.CausePending:
-		o.notes = append(o.notes, texts.Shorten(err.Error()))
+		o.notes = append(o.notes, told(err))
 	case refused:
-		o.faults = append(o.faults, texts.Shorten(err.Error()))
+		o.faults = append(o.faults, told(err))
 	default:
 		return true
 	}
 	return false
+}
+
+// told is a refusal in short, with all of what to do instead.
+func told(err error) string {
+	var refused *operate.Refusal
+	if !errors.As(err, &refused) || refused.Do == "" {
+		return texts.Shorten(err.Error())
+	}
+	why := *refused
+	why.Do = ""
+	return texts.Shorten(why.Error()) + "; " + refused.Do
 }
 
 // patience bounds one operation.

@@ -255,6 +255,7 @@ func TestWorkersDoNotFight(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		require.Equal(t, before, s.revision(), "the worker with the old files gives in")
 		require.Contains(t, one.State().Notes[0], "files of a later version decide")
+		require.Regexp(t, "; bring the newest files here, or give these a higher version$", one.State().Notes[0])
 		require.Empty(t, one.State().Faults)
 
 		one.write(map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": ""})
