@@ -62,7 +62,7 @@ func (c *cluster) flags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.CA, "ca", "", "PEM file of the authorities that etcd's certificates are checked against")
 	flags.StringVar(&c.Cert, "cert", "", "PEM file of the client's certificate")
 	flags.StringVar(&c.Key, "key", "", "PEM file of the client's key")
-	flags.StringToStringVar(&c.Registries, "registries", nil, "several registries, as name=context separated by commas")
+	flags.Var(registriesFlag{&c.Registries}, "registries", "several registries, as name=context separated by commas")
 	flags.StringVar(&c.Directory, "directory", "", "name of the registry that decides where new jobs are")
 }
 

@@ -152,7 +152,10 @@ func TestMoveBetweenRegistries(t *testing.T) {
 		`registry "four"`:   {"move", "orders", "--to", "four"},
 		"--timeout is -1s":  {"move", "orders", "--to", "two", "--timeout", "-1s"},
 		"no registry knows": {"move", "nobody", "--to", "two"},
-		"the directory is":  {"context", "set", "x", "--registries", "one=of-one", "--directory", "two"},
+		`registry "one" is named twice, with the contexts "of-one" and "of-two"`: {"context", "set", "x", "--registries", "one=of-one,one=of-two", "--directory", "one"},
+		`registry "one" is named twice`:                                          {"context", "set", "x", "--registries", "one=of-one", "--registries", "one=of-two", "--directory", "one"},
+		`"two" is given, want a name and a context`:                              {"context", "set", "x", "--registries", "one=of-one,two", "--directory", "one"},
+		"the directory is": {"context", "set", "x", "--registries", "one=of-one", "--directory", "two"},
 	} {
 		_, errOut, status := w.does(t, args...)
 		require.NotZero(t, status, args)
