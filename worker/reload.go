@@ -2,11 +2,17 @@ package worker
 
 import "github.com/coreos/go-systemd/v22/daemon"
 
-// Reload has another file count: its section take; jobs, but not whether there is a folder; script, but not whether
-// there is that section, and not cgroup; http, but not whether there is that section, and not secrets; and grace, for a
-// stop that begins later. Scripts and calls that run go on as they began. While Run still opens what the file before asks for,
-// it waits until that is done. It returns the names of members that differ
-// and count only after a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes.
+// Reload has another file count. Of its sections, these count at once:
+//
+//   - take
+//   - jobs, but not whether there is a folder
+//   - script, but not whether there is that section, and not its cgroup
+//   - http, but not whether there is that section, and not its secrets
+//   - grace, for a stop that begins later
+//
+// Scripts and calls that run go on as they began. Reload returns the names of members that differ and count only after a
+// restart. If the file is not allowed, or the machine has not what it asks for, nothing changes. While Run still opens what
+// the file before asks for, Reload waits until that is done.
 func (w *Worker) Reload(file File) (later []string, err error) {
 	file, err = file.Completed()
 	if err != nil {

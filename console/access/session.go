@@ -62,8 +62,8 @@ type jar struct {
 	suffix string // of the names
 }
 
-// newCookies returns cookies for keys, that are valid for so long. tag is what is added to the names; if it is empty and the keys are those of a file,
-// it is made of them.
+// newCookies returns cookies for keys, valid for age. tag is added to their names; if it is empty and the keys are those of
+// a file, each name gets a digest of its key.
 func newCookies(keys [][]byte, tag string, ofFile bool, age time.Duration) cookies {
 	all := make(cookies, len(keys))
 	for i, codec := range codecs(keys, int(age.Seconds())) {
