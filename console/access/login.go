@@ -58,11 +58,14 @@ func (g *Guard) page(w http.ResponseWriter, r *http.Request, status int, p Login
 		g.cfg.LoginPage(w, r, p)
 		return
 	}
-	_ = plainLogin.Execute(w, p)
+	_ = plainLogin.Execute(w, struct {
+		LoginPage
+		Base string // its links are told from here, also where it answers the provider's way back
+	}{p, g.cfg.Prefix + "/"})
 }
 
 var plainLogin = template.Must(template.New("login").Parse(`<!doctype html>
-<html lang="en"><title>Log in - Elasticron</title><h1>Log in</h1>
+<html lang="en"><base href="{{.Base}}"><title>Log in - Elasticron</title><h1>Log in</h1>
 {{if .Failed}}<p role="alert">The name and the password do not match.</p>{{end}}
 {{if .Wait}}<p role="alert">Too many tries failed. Try again in {{.Wait}}.</p>{{end}}
 {{if .Problem}}<p role="alert">{{.Problem}}</p>{{end}}

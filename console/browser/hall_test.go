@@ -138,6 +138,7 @@ func usersFile(tb testing.TB) string {
 	require.NoError(tb, err)
 	path := filepath.Join(tb.TempDir(), "users.yaml")
 	require.NoError(tb, os.WriteFile(path, []byte("users:\n  anna: {password: '"+hash+"', grants: [{role: admin, namespace: '*'}]}\n"+
-		"groups:\n  sre: {grants: [{role: operator, namespace: shop}]}\n"), 0o600))
+		"groups:\n  sre: {grants: [{role: operator, namespace: shop}]}\n  "+
+		strings.Join(teams(), ": {grants: [{role: viewer, namespace: shop}]}\n  ")+": {grants: [{role: viewer, namespace: shop}]}\n"), 0o600))
 	return path
 }

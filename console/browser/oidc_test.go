@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"net/http"
 	"net/http/httptest"
@@ -76,7 +77,7 @@ func (i *issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	ways := []struct{ Name, To string }{{"nobody, thank you", back(url.Values{"error": {"access_denied"}})}}
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	for _, name := range []string{"sara@example.com", "eve@example.com"} {
+	for _, name := range []string{"sara@example.com", "eve@example.com", "otto@example.com"} {
 		code := rand.Text()
 		i.codes[code] = login{name, asked}
 		ways = append(ways, struct{ Name, To string }{name, back(url.Values{"code": {code}})})
@@ -100,8 +101,11 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	}
 	delete(i.codes, code)
 	groups := []string{}
-	if given.name == "sara@example.com" {
+	switch given.name {
+	case "sara@example.com":
 		groups = append(groups, "sre")
+	case "otto@example.com":
+		groups = teams()
 	}
 	text, err := json.Marshal(object{
 		"iss": i.url, "aud": "console", "sub": given.name, "nonce": given.asked.Get("nonce"), "iat": time.Now().Unix(), "exp": time.Now().Add(time.Minute).Unix(),
@@ -115,8 +119,16 @@ func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	answer(w, 200, object{"access_token": "access", "token_type": "Bearer", "id_token": compact})
 }
 
+// teams are more groups than the cookie of a session has room for.
+func teams() (names []string) {
+	for n := range 100 {
+		names = append(names, fmt.Sprintf("team-with-a-name-of-some-length-%02d", n))
+	}
+	return names
+}
+
 // At an OpenID provider somebody logs in from a page, comes back to that page, and may do what their groups may; who is
-// refused there, or may do nothing here, is told so.
+// refused there, may do nothing here, or is in more groups than a session has room for, is told so.
 func TestLoginAtAProvider(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
@@ -151,4 +163,13 @@ func TestLoginAtAProvider(t *testing.T) {
 	eve.click("a", "eve@example.com")
 	eve.until(`location.origin === ` + quote(https.URL) + ` && !location.pathname.startsWith("/oidc")`)
 	require.Equal(t, 403, value[int](eve, `fetch("/api/v1/namespaces/shop/jobs").then(r => r.status)`), "her groups are granted nothing")
+
+	otto := look(t)
+	otto.open(https.URL + "/ns/shop/jobs/orders")
+	otto.click("a", "OpenID")
+	otto.click("a", "otto@example.com")
+	otto.sees("[role=alert]", "you are in too many groups for a session")
+	otto.click("a", "OpenID")
+	otto.click("a", "sara@example.com")
+	otto.sees("h1", "orders") // the page on which it was said leads on
 }
