@@ -35,6 +35,13 @@ var errMoving = errors.New("the job is being moved")
 // [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; and the end of
 // ctx before that.
 func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...scheduler.JobOption) (*Job, error) {
+	err := cfg.Validate() // whether it ever fires again is a matter of its home, where it may be stored otherwise
+	if handler == nil {
+		err = errors.Join(err, errors.New("the job has no code: handler is nil"))
+	}
+	if err != nil { // before anybody can have its handle, which would be taken for that of a job that is data
+		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), err)
+	}
 	j := f.newJob(cfg.Name)
 	j.cfg, j.handler, j.options, j.waits = cfg, handler, opts, errors.New("it is being declared")
 	j.settling <- struct{}{}
@@ -48,14 +55,7 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 	if known {
 		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), scheduler.ErrDeclared)
 	}
-	err := cfg.Validate() // whether it ever fires again is a matter of its home, where it may be stored otherwise
-	if handler == nil {
-		err = errors.Join(err, errors.New("the job has no code: handler is nil"))
-	}
-	if err == nil {
-		err = j.settle(ctx, nil)
-	}
-	switch {
+	switch err := j.settle(ctx, nil); {
 	case err == nil:
 	case ctx.Err() != nil || !passes(err) || f.isClosing():
 		j.forget()

@@ -22,7 +22,7 @@ type Job struct {
 	f       *Federation
 	name    string
 	cfg     job.Config
-	handler job.Handler // nil if the job is data
+	handler job.Handler // nil if the job is data; then a scheduler has it from the beginning on
 	options []scheduler.JobOption
 
 	settling chan struct{} // has something while somebody brings the job to its home, or leaves it, which may take long
@@ -150,7 +150,7 @@ func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error 
 // to its home, Leave has done nothing.
 func (j *Job) Leave(ctx context.Context) error {
 	if j.handler == nil { // its scheduler refuses
-		return j.handle.Leave(ctx)
+		return j.scheduled().Leave(ctx)
 	}
 	select {
 	case j.settling <- struct{}{}:

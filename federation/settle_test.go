@@ -3,6 +3,7 @@ package federation_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -257,4 +258,36 @@ func TestARegistryIsOpenedWhileRunEnds(t *testing.T) {
 		_, err = handle.Get(t.Context(), "/orders")
 		require.ErrorIs(t, err, registry.ErrClosed)
 	})
+}
+
+// Whoever lists the jobs while Add refuses one does not get a handle of it, which nobody could leave.
+func TestAJobThatCannotBeDeclaredIsNeverListed(t *testing.T) {
+	t.Parallel()
+	f, err := federation.New("a", []federation.Registry{{Name: "a", Open: func(context.Context) (registry.Registry, error) {
+		return nil, errors.New("nobody asks for it")
+	}}})
+	require.NoError(t, err)
+	cfg, stop := jobs(1)[0], make(chan struct{})
+	for cfg.ShardingTotalCount = range 5000 { // to check them takes its time
+		cfg.ShardingItemParameters += fmt.Sprintf("%d=x,", cfg.ShardingTotalCount)
+	}
+	seen := make(chan int)
+	go func() {
+		n := 0
+		for {
+			n += len(f.Jobs())
+			select {
+			case <-stop:
+				seen <- n
+				return
+			default:
+			}
+		}
+	}()
+	for range 20 {
+		_, err := f.Add(t.Context(), cfg, nil)
+		require.ErrorContains(t, err, "handler is nil")
+	}
+	close(stop)
+	require.Zero(t, <-seen)
 }
