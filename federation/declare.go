@@ -15,10 +15,11 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// settledAtOnce is how many jobs are brought to their homes at a time.
+// settledAtOnce is how many jobs are brought to their homes at a time, and how many views are opened at a time that await
+// arrivals.
 const settledAtOnce = 16
 
-// lookEvery is how often all jobs are looked at for one that has moved unheard.
+// lookEvery is how long it may take until all jobs are looked at for one that has moved unheard.
 const lookEvery = time.Minute
 
 // errMoving is why a job is not run: it is on its way.
@@ -261,7 +262,7 @@ func (f *Federation) hasMoved(name string) {
 // to be left.
 func (f *Federation) settleAll(ctx context.Context) {
 	turns := make(chan struct{}, settledAtOnce)
-	look := time.NewTicker(lookEvery)
+	look := time.NewTimer(jittered(lookEvery))
 	defer look.Stop()
 	pause, again := firstPause, time.NewTimer(0)
 	defer again.Stop()
@@ -274,6 +275,7 @@ func (f *Federation) settleAll(ctx context.Context) {
 			pause = min(2*pause, longPause)
 		case <-look.C:
 			f.lookForMoved()
+			look.Reset(jittered(lookEvery))
 		case <-ctx.Done():
 			return
 		}
@@ -290,7 +292,7 @@ func (f *Federation) settleAll(ctx context.Context) {
 				j.settled()
 			}
 		}
-		again.Reset(pause)
+		again.Reset(jittered(pause))
 	}
 }
 
@@ -394,7 +396,7 @@ func (f *Federation) watchFor(ctx context.Context, name, registryName string) {
 	if err != nil {
 		return // the next try finds out why
 	}
-	view, err := store.View(ctx, jobtree.For(name).Config())
+	view, err := f.viewOf(ctx, store, name)
 	if err != nil {
 		return
 	}
@@ -407,4 +409,15 @@ func (f *Federation) watchFor(ctx context.Context, name, registryName string) {
 		}
 		return false
 	})
+}
+
+// viewOf opens the view of a job's configuration, of which many may be wanted at once.
+func (f *Federation) viewOf(ctx context.Context, store home.Store, name string) (*registry.View, error) {
+	select {
+	case f.viewing <- struct{}{}:
+		defer func() { <-f.viewing }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	return store.View(ctx, jobtree.For(name).Config())
 }

@@ -32,7 +32,8 @@ type Federation struct {
 	log       *slog.Logger
 	patience  time.Duration
 
-	woken chan struct{} // has something if jobs should be looked at
+	woken   chan struct{} // has something if jobs should be looked at
+	viewing chan struct{} // has something for each view that is being opened to await an arrival
 
 	mu       sync.Mutex
 	jobs     map[string]*Job // that were added
@@ -52,7 +53,7 @@ func New(directory string, registries []Registry, options ...Option) (*Federatio
 	names, faults := namesOf(registries)
 	f := &Federation{
 		rule: Rendezvous(names...), log: slog.New(slog.DiscardHandler), patience: DefaultPatience,
-		jobs: make(map[string]*Job), woken: make(chan struct{}, 1),
+		jobs: make(map[string]*Job), woken: make(chan struct{}, 1), viewing: make(chan struct{}, settledAtOnce),
 	}
 	faults = append(faults, option.Apply(f, options)...)
 	for _, r := range registries {

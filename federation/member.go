@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -13,11 +14,15 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// How long is waited before a registry that is away is tried again; doubled each time.
+// How long is waited at most before a registry that is away is tried again; doubled each time.
 const (
 	firstPause = 500 * time.Millisecond
 	longPause  = 10 * time.Second
 )
+
+// jittered returns how long to wait where a pause is the most: at least half of it. What is back for all processes at once
+// is not asked by all of them at once.
+func jittered(pause time.Duration) time.Duration { return pause/2 + rand.N(pause/2) }
 
 // member is one registry with its scheduler.
 type member struct {
@@ -114,7 +119,7 @@ func (m *member) away(err error) error {
 func (m *member) suspect(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.reason, m.sick = err, time.Now().Add(firstPause)
+	m.reason, m.sick = err, time.Now().Add(firstPause/2) // whoever waits before he tries again finds it over
 }
 
 // answers notes that the registry has answered.
@@ -205,7 +210,7 @@ func (m *member) await(stop context.Context) *scheduler.Scheduler {
 			m.f.log.ErrorContext(stop, "registry cannot be reached, trying again; its jobs stand", logRegistry, m.name, logError, err)
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(jittered(pause)):
 		case <-stop.Done():
 		}
 	}
