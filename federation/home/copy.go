@@ -179,10 +179,12 @@ func carried(kind jobtree.Kind) bool {
 	}
 }
 
-// open is the job as it was before it was closed: which items run for a request is a matter of the configuration.
+// open is the job as it was before it was closed: which items run for a request is a matter of the configuration. It is without
+// an assignment, as it arrives: a request also waits for items that no resharding has come to yet.
 func (o *original) open() *jobtree.State {
 	open := *o.state
 	open.Config.Value, open.Config.Err = o.cfg, nil
+	open.Epoch = jobtree.Stored[jobtree.Epoch]{}
 	return &open
 }
 

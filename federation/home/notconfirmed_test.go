@@ -39,36 +39,18 @@ func TestAJobDoesNotWaitForASilentDirectory(t *testing.T) {
 	})
 }
 
-// An item that did not run for a request is not said to have: one that was disabled, or that no resharding had come to, when its job
-// moved.
+// An item that did not run for a request is not said to have: one that was disabled when its job moved, or that no resharding had come
+// to until the request was over.
 func TestARequestThatNotAllItemsRanForIsNotConfirmed(t *testing.T) {
 	for _, what := range []string{"disabled", "epoch"} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newWorld(t)
-			cfg := job.Config{Name: "orders", Cron: "0 0 3 * * ?", ShardingTotalCount: 2}
-			text, err := jobtree.EncodeConfig(cfg)
-			require.NoError(t, err)
-			a := w.handles["a"]
-			s, err := a.Session(t.Context())
-			require.NoError(t, err)
-			then := []registry.Write{registry.Put(orders.Config(), text), registry.PutOwned(orders.Instance("10.0.0.1@-@1"), "", s)}
-			if what == "epoch" { // the job had one item until a moment ago
-				then = append(then, registry.Put(orders.Epoch(), `{"total":1}`))
-			}
-			_, err = a.Commit(t.Context(), registry.Txn{Then: then})
-			require.NoError(t, err)
-			op, err := operate.New(a, operate.By("bert", "test"))
-			require.NoError(t, err)
-			r, err := op.Trigger(t.Context(), "orders", operate.Trigger{}, operate.Options{ID: "X"})
-			require.NoError(t, err)
-			// item 0 runs for it
-			now := time.Now()
-			rec := jobtree.Record{State: jobtree.ItemIdle, Trigger: r.Revision, Current: &jobtree.Execution{Instance: "10.0.0.1@-@1", Session: 5, Source: job.Manual, Trigger: r.Revision, Begin: now, End: now, Outcome: jobtree.Success}}
-			_, err = a.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(orders.ItemRecord(0), jobtree.EncodeRecord(rec))}})
-			require.NoError(t, err)
+			op := w.ranOneOfTwo(what == "epoch")
 			if what == "disabled" {
-				_, err = op.DisableItem(t.Context(), "orders", 1, operate.Options{})
+				_, err := op.DisableItem(t.Context(), "orders", 1, operate.Options{})
 				require.NoError(t, err)
+			} else {
+				time.Sleep(2 * operate.DefaultTriggerWithin)
 			}
 			w.move("b")
 			opb, err := operate.New(w.handles["b"], operate.By("bert", "test"))
@@ -83,4 +65,54 @@ func TestARequestThatNotAllItemsRanForIsNotConfirmed(t *testing.T) {
 			require.False(t, res.Progress.Done)
 		})
 	}
+}
+
+// A job has been given another item, and was asked to run all of them. It moves before any resharding has come to the new one, which
+// runs for the request in the new home.
+func TestARequestWaitsForAnItemThatIsNew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.ranOneOfTwo(true)
+		before, err := jobtree.DecodeTriggered(registry.Node{Value: w.nodes("a")[orders.Triggered()]})
+		require.NoError(t, err)
+		w.move("b")
+		after, err := jobtree.DecodeTriggered(registry.Node{Value: w.nodes("b")[orders.Triggered()]})
+		require.NoError(t, err)
+		before.Items = []int{1} // item 0 has run
+		require.Equal(t, before, after)
+		require.Equal(t, "X", after.Operation)
+		nodes, revision, err := w.handles["b"].List(t.Context(), orders.Root())
+		require.NoError(t, err)
+		st := jobtree.StateOf("orders", registry.NewSnapshot(revision, nodes))
+		require.Equal(t, []int{1}, st.Pending(time.Now()))
+	})
+}
+
+// ranOneOfTwo stores a job of two items in registry a, of which the first has run for the request X, and the second not. isNew says
+// that the second one has just come to the job.
+func (w *world) ranOneOfTwo(isNew bool) *operate.Operator {
+	t := w.t
+	t.Helper()
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "0 0 3 * * ?", ShardingTotalCount: 2})
+	require.NoError(t, err)
+	a := w.handles["a"]
+	s, err := a.Session(t.Context())
+	require.NoError(t, err)
+	then := []registry.Write{registry.Put(orders.Config(), text), registry.PutOwned(orders.Instance("10.0.0.1@-@1"), "", s)}
+	if isNew { // the job had one item until a moment ago
+		then = append(then, registry.Put(orders.Epoch(), `{"total":1}`))
+	}
+	_, err = a.Commit(t.Context(), registry.Txn{Then: then})
+	require.NoError(t, err)
+	op, err := operate.New(a, operate.By("bert", "test"))
+	require.NoError(t, err)
+	r, err := op.Trigger(t.Context(), "orders", operate.Trigger{}, operate.Options{ID: "X"})
+	require.NoError(t, err)
+	now := time.Now()
+	rec := jobtree.Record{State: jobtree.ItemIdle, Trigger: r.Revision, Current: &jobtree.Execution{
+		Instance: "10.0.0.1@-@1", Session: 5, Source: job.Manual, Trigger: r.Revision, Begin: now, End: now, Outcome: jobtree.Success,
+	}}
+	_, err = a.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(orders.ItemRecord(0), jobtree.EncodeRecord(rec))}})
+	require.NoError(t, err)
+	return op
 }
