@@ -17,19 +17,18 @@ import (
 
 // Export returns the text of a YAML file with what people decided about the jobs of nodes, which are those of a
 // namespace or of some jobs: their configurations, and which servers and items are disabled. [ParseYAML] reads it
-// back, and [Run] into an empty namespace stores each configuration byte for byte as it was.
+// back, and [Run] into an empty namespace stores each configuration byte for byte as it was. A job that is stopped to be moved to
+// another registry is disabled in the file only if it was so before.
 //
 // A configuration that a file cannot hold, because this version cannot read or use it, is left out with all that is
 // said of its job. The error joins one fault for each such job; the text holds all others. Without any job the text
 // is empty.
 func Export(nodes []registry.Node) (text []byte, err error) {
-	jobs, oneByOne := make(map[string][]registry.Node), make(map[string][]string)
+	jobs, operated := make(map[string][]registry.Node), make(map[string]registry.Node)
 	for _, n := range nodes {
 		name, known := jobtree.Parse(n.Path)
 		if known && name.Kind == jobtree.KindOperated {
-			if operated, err := jobtree.DecodeOperated(n); err == nil { // else each server is as it is
-				oneByOne[name.Job] = operated.DisabledServers
-			}
+			operated[name.Job] = n
 		}
 		if known && (name.Kind == jobtree.KindConfig || name.Kind == jobtree.KindServer || name.Kind == jobtree.KindItemDisabled) {
 			jobs[name.Job] = append(jobs[name.Job], n)
@@ -37,7 +36,7 @@ func Export(nodes []registry.Node) (text []byte, err error) {
 	}
 	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
-		one, err := exportJob(name, jobs[name], oneByOne[name])
+		one, err := exportJob(name, jobs[name], operated[name])
 		if err != nil {
 			faults = append(faults, fmt.Errorf("job %s is left out: %w", name, err))
 			continue
@@ -48,9 +47,8 @@ func Export(nodes []registry.Node) (text []byte, err error) {
 }
 
 // exportJob tries forms of the configuration from the one that reads best to the one that holds every byte, and takes
-// the first that is read back as it was. oneByOne are the servers that were disabled before the job was, if beside Java
-// instances that has disabled all of them; else it is nil.
-func exportJob(name string, nodes []registry.Node, oneByOne []string) ([]byte, error) {
+// the first that is read back as it was. operated is the node of the job's operations, or the zero Node.
+func exportJob(name string, nodes []registry.Node, operated registry.Node) ([]byte, error) {
 	slices.SortFunc(nodes, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
 	i := slices.IndexFunc(nodes, func(n registry.Node) bool { return n.Path == jobtree.For(name).Config() })
 	if i < 0 {
@@ -59,8 +57,9 @@ func exportJob(name string, nodes []registry.Node, oneByOne []string) ([]byte, e
 	if _, _, err := check(nodes[i].Path, nodes[i].Value); err != nil {
 		return nil, err
 	}
+	nodes[i] = jobtree.Decided(nodes[i], operated)
 	disabled := startsDisabled(nodes[i])
-	if disabled && oneByOne != nil { // the configuration says it of the others
+	if oneByOne := disabledBefore(operated); disabled && oneByOne != nil { // the configuration says it of the others
 		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
 			at, _ := jobtree.Parse(n.Path)
 			is, _ := jobtree.DecodeServer(n)
@@ -84,6 +83,16 @@ func exportJob(name string, nodes []registry.Node, oneByOne []string) ([]byte, e
 		}
 	}
 	return nil, why
+}
+
+// disabledBefore are the servers that were disabled before the job was, if beside Java instances that has disabled all of them;
+// else it is nil.
+func disabledBefore(operated registry.Node) []string {
+	o, err := jobtree.DecodeOperated(operated)
+	if err != nil {
+		return nil // each server is as it is
+	}
+	return o.DisabledServers
 }
 
 // startsDisabled tells whether a server that the tree does not mention is disabled, so that an enabled one must be named.

@@ -87,6 +87,25 @@ func TestServersThatAreEnabledAgainstTheRule(t *testing.T) {
 	require.Equal(t, values, contents(t, file))
 }
 
+// A job is stopped for as long as it takes to be moved to another registry, which may be hours. Who exports it meanwhile gets the job as
+// people have decided it.
+func TestAJobThatIsStoppedToBeMoved(t *testing.T) {
+	t.Parallel()
+	for _, disabled := range []bool{false, true} {
+		cfg := job.Config{Name: "a", Cron: "@daily", ShardingTotalCount: 1, Disabled: true}
+		values := map[string]string{
+			"/a/config": encode(t, cfg), "/a/servers/10.0.0.2": "DISABLED",
+			jobtree.For("a").Operated(): jobtree.EncodeOperated(jobtree.Operated{Moving: &jobtree.Moving{To: "b", Move: "X", Disabled: disabled}}),
+		}
+		text, err := seed.Export(nodesOf(values))
+		require.NoError(t, err)
+		file, err := seed.ParseYAML(text)
+		require.NoError(t, err)
+		cfg.Disabled = disabled
+		require.Equal(t, map[string]string{"/a/config": encode(t, cfg), "/a/servers/10.0.0.2": "DISABLED"}, contents(t, file))
+	}
+}
+
 func TestStoredConfigsAreCheckedToo(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

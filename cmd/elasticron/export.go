@@ -25,7 +25,8 @@ func newExport(p *program) *cobra.Command {
 		Long: `Export writes what people decided about jobs as YAML: their configurations, and which
 servers and items are disabled. Members of a configuration that have their defaults are left
 out. elasticron seed puts the file into an empty namespace so that every configuration has
-the same bytes as before. Nothing is hidden: the file holds what is stored.
+the same bytes as before. A job that is stopped to be moved to another registry is disabled in the
+file only if it was before. Nothing is hidden: the file holds what is stored.
 
 Jobs whose configuration cannot be used are left out and named, and the exit status is 4. Without
 names, through a server, jobs are left out that you may not administer, and those that you may not

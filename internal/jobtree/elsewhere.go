@@ -115,6 +115,21 @@ type Moving struct {
 	Disabled bool
 }
 
+// Decided returns the config node of a job as people have decided it, for files: a job that is stopped to be moved to another
+// registry says whether it is disabled as it will say there. operated is the node of its operations, or the zero Node.
+func Decided(config, operated registry.Node) registry.Node {
+	c, err := DecodeConfig(config)
+	o, err2 := DecodeOperated(operated)
+	if err != nil || err2 != nil || !c.Disabled || o.Moving == nil || o.Moving.Disabled {
+		return config
+	}
+	c.Disabled = false
+	if text, err := EncodeConfig(c); err == nil {
+		config.Value = text
+	}
+	return config
+}
+
 func (v *Moving) write(w *writer) {
 	w.string("to", v.To)
 	w.string("move", v.Move)

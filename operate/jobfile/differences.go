@@ -11,7 +11,8 @@ import (
 )
 
 // Differences lists what of a file is not so in a namespace, a line for each: it begins with + for what the namespace
-// does not have, and with ~ for what differs in it. What may be secret is hidden.
+// does not have, and with ~ for what differs in it. What may be secret is hidden. A job that is stopped to be moved to another
+// registry counts as disabled only if it was so before.
 func Differences(file seed.File, nodes []registry.Node) (lines []string) {
 	stored := make(map[string]registry.Node, len(nodes))
 	for _, n := range nodes {
@@ -20,6 +21,9 @@ func Differences(file seed.File, nodes []registry.Node) (lines []string) {
 	for path, value := range file.Nodes() {
 		was := stored[path]
 		name, _ := jobtree.Parse(path)
+		if name.Kind == jobtree.KindConfig {
+			was = jobtree.Decided(was, stored[jobtree.For(name.Job).Operated()])
+		}
 		what := path[len(jobtree.For(name.Job).Root())+1:]
 		switch {
 		case !was.Exists():

@@ -41,6 +41,30 @@ func apply(t *testing.T, direct jobfile.Direct, file seed.File, opts operate.Opt
 	return results
 }
 
+// A file is compared with what people have decided, and not with a job that stands because it is being moved: whoever enabled it, as the
+// difference would ask for, would call the move off.
+func TestAJobThatIsMovedDoesNotDiffer(t *testing.T) {
+	t.Parallel()
+	file, err := seed.ParseYAML([]byte("mail:\n  config: {cron: '@hourly', shardingTotalCount: 2}\n"))
+	require.NoError(t, err)
+	mail := jobtree.For("mail")
+	cfg, err := jobtree.DecodeConfig(registry.Node{Path: mail.Config(), Value: jobfile.Jobs(file)[0].Config, Created: 1, Revision: 1})
+	require.NoError(t, err)
+	cfg.Disabled = true
+	stopped, err := jobtree.EncodeConfig(cfg)
+	require.NoError(t, err)
+	stored := func(operated jobtree.Operated) []registry.Node {
+		return []registry.Node{
+			{Path: mail.Config(), Value: stopped, Created: 1, Revision: 1},
+			{Path: mail.Operated(), Value: jobtree.EncodeOperated(operated), Created: 1, Revision: 1},
+		}
+	}
+	require.Empty(t, jobfile.Differences(file, stored(jobtree.Operated{Moving: &jobtree.Moving{To: "b", Move: "X"}})))
+	for _, operated := range []jobtree.Operated{{}, {Moving: &jobtree.Moving{To: "b", Move: "X", Disabled: true}}} {
+		require.Equal(t, []string{"~ mail  disabled: stored true, declared false"}, jobfile.Differences(file, stored(operated)))
+	}
+}
+
 func TestAFileIsAppliedOnce(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("shop")
