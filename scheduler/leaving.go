@@ -127,8 +127,8 @@ func (r *runner) marked() iter.Seq[*executions.Execution] {
 	}
 }
 
-// mostMarks is how many marks a leave compares. A transaction of etcd has room for 128 conditions.
-const mostMarks = 100
+// mostMarks is how many marks a leave compares, which has a few conditions besides.
+const mostMarks = registry.MaxOps - 28
 
 // marks are the conditions that what runs here is marked when the job is left, of the first executions if there are
 // many: the state may still show a mark that is gone.

@@ -369,8 +369,8 @@ func (m *mover) noteLate(ctx context.Context, e jobtree.Elsewhere, theirs regist
 	}
 }
 
-// partOfNotes is of how many items one transaction notes fires. Each makes three conditions, of which etcd takes 128.
-const partOfNotes = 40
+// partOfNotes is of how many items one transaction notes fires. Each makes three conditions.
+const partOfNotes = registry.MaxOps/3 - 2
 
 // settle tells the directory that the job has arrived, and cleans up behind it.
 func (m *mover) settle(ctx context.Context) error {
@@ -423,9 +423,6 @@ func (m *mover) isThere(ctx context.Context, said string) (bool, error) {
 	return p.Registry == m.r.To && p.From == "", err
 }
 
-// partOfCleaning is how many nodes one transaction deletes. Each makes two conditions, of which etcd takes 128.
-const partOfCleaning = 50
-
 // clean deletes what is left of the job where it has been. What is there of a session goes with its process.
 func (m *mover) clean(ctx context.Context, name string, store Store) error {
 	for {
@@ -458,7 +455,7 @@ func (m *mover) clean(ctx context.Context, name string, store Store) error {
 		if len(paths) == 0 {
 			return nil
 		}
-		for part := range slices.Chunk(paths, partOfCleaning) {
+		for part := range slices.Chunk(paths, guarded.MaxSteps) {
 			txn := registry.Txn{If: []registry.Condition{registry.Unchanged(config.Path, config.Revision)}, Repeat: registry.RepeatHarmless}
 			for _, path := range part {
 				txn.Then = append(txn.Then, registry.Delete(path))

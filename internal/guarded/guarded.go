@@ -16,9 +16,9 @@ type Step struct {
 	Guard registry.Condition
 }
 
-// MaxSteps bounds the steps of one transaction. etcd takes 128 conditions at most, and each step makes two:
-// its guard, and that no session owns what it puts. So a note has room beside them.
-const MaxSteps = 60
+// MaxSteps bounds the steps of one transaction. Each makes two conditions: its guard, and that no session owns what it puts. So a
+// note has room beside them.
+const MaxSteps = registry.MaxOps/2 - 4
 
 // Writer writes to one registry. It remembers what it has created without an answer: that may be under way
 // yet, and is not created once more. Or whoever removes the job later could find it back.

@@ -9,7 +9,7 @@ import (
 )
 
 // mostOfLeave is how many conditions and writes a leave may have for a resharding to find room beside them.
-const mostOfLeave = 64
+const mostOfLeave = registry.MaxOps / 2
 
 // PlanLeave plans the resharding that a leader's leave makes necessary: the plan's Txn is the leave and T3 in one, so
 // that its items have other owners in the moment in which it is gone, and nobody has to be elected first. leave is the

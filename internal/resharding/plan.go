@@ -11,10 +11,10 @@ import (
 const (
 	// maxWrites is how many items a plan moves in one transaction: a resharding of a hundred items is one
 	// commit.
-	maxWrites = 110
+	maxWrites = registry.MaxOps - 18
 	// maxConditions is how many conditions it has, with one more for each plain put, by which a store may
 	// judge that no session owns the node. Every registry takes a few more.
-	maxConditions = 124
+	maxConditions = registry.MaxOps - 4
 )
 
 // itemsPerPart is for how many items a part of a resharding names the next owner. Each takes a write and two

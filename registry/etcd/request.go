@@ -7,10 +7,10 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// The bounds of a request that several transactions share. etcd's own are 128 operations and 1.5 MiB;
+// The bounds of a request that several transactions share. etcd's own are so many operations and 1.5 MiB;
 // a transaction may exceed these bounds alone, and the server judges it then.
 const (
-	maxOps   = 128
+	maxOps   = registry.MaxOps
 	maxBytes = 1 << 20
 	// maxWeight bounds the compares and writes of all transactions together, because nobody else is
 	// served while the store carries out a request: this many take it about 5 ms.

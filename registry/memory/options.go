@@ -11,7 +11,7 @@ import (
 
 // What a server and a handle do if no option says otherwise. The limits are etcd's.
 const (
-	DefaultMaxOps     = 128
+	DefaultMaxOps     = registry.MaxOps
 	DefaultMaxBytes   = 1_500_000
 	DefaultHistory    = 10_000
 	DefaultTTL        = 5 * time.Second

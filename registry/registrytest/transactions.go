@@ -15,6 +15,7 @@ func transactionCases() []testCase {
 	return []testCase{
 		{name: "RevisionsGrow", run: revisionsGrow},
 		{name: "MalformedOnesAreInvalid", run: malformedTransactionsAreInvalid},
+		{name: "AsManyAsPromisedAreTaken", run: asManyAsPromisedAreTaken},
 		{name: "TooManyWritesAreTooLarge", run: tooManyWritesAreTooLarge},
 		{name: "TooLongValueIsTooLarge", run: tooLongValueIsTooLarge},
 		{name: "ReadersSeeAllOrNothing", needs: []Ability{ConsistentList}, run: readersSeeAllOrNothing},
@@ -56,6 +57,27 @@ func malformedTransactionsAreInvalid(e *env) {
 		require.ErrorIs(e, err, registry.ErrInvalid, name)
 	}
 	require.Empty(e, e.list(p, registry.Root))
+}
+
+// asManyAsPromisedAreTaken fills transactions, as who writes much in parts does.
+func asManyAsPromisedAreTaken(e *env) {
+	p := e.open()
+	var create, remove registry.Txn
+	for i := range registry.MaxOps {
+		path := fmt.Sprintf("/many/%d", i)
+		if i < registry.MaxOps/2 { // each makes two conditions
+			create.If = append(create.If, registry.Absent(path))
+			create.Then = append(create.Then, registry.Put(path, ""))
+			remove.If = append(remove.If, registry.Present(path))
+		}
+		remove.Then = append(remove.Then, registry.Delete(path))
+	}
+	_, err := p.Commit(e.ctx, create)
+	require.NoError(e, err)
+	require.Len(e, e.list(p, "/many"), registry.MaxOps/2)
+	_, err = p.Commit(e.ctx, remove)
+	require.NoError(e, err)
+	require.Empty(e, e.list(p, "/many"))
 }
 
 // tooMany returns a transaction beyond the backend's limit.
