@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/byhand"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -241,10 +242,6 @@ func (w *world) triggeredBy(id, target string) registry.Revision {
 	return 0
 }
 
-// clockTolerance is how far the clocks of instances may differ from the operator's: so long after its end a trigger
-// may still be answered.
-const clockTolerance = 30 * time.Second
-
 // becameOf tells how far an item has come with a trigger.
 func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 	it := w.state.Item(item)
@@ -275,7 +272,7 @@ func (w *world) becameOf(item int, trigger registry.Revision) ItemProgress {
 		p.State = ItemRan
 	case w.java && jobtree.JavaInstance(p.Instance):
 		p.State = w.byJava(it, p.Instance)
-	case asked.Value.Over(w.now.Add(-clockTolerance)):
+	case asked.Value.Over(w.now.Add(-inforce.ClockTolerance)):
 		p.State = ItemLate
 	default:
 		p.State = ItemAsked
@@ -319,7 +316,7 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 		p.Items = append(p.Items, became)
 	}
 	if p.Done = p.Ready == p.Of; !p.Done && w.state.Triggered().Revision == r.Revision {
-		if end := w.state.Triggered().Value.Until.Add(clockTolerance); !end.Before(w.now) {
+		if end := w.state.Triggered().Value.Until.Add(inforce.ClockTolerance); !end.Before(w.now) {
 			p.again = end
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/guarded"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -225,9 +226,9 @@ func (m *mover) request(o *original, now time.Time) error {
 	return nil
 }
 
-// lateBegin is how long before the stop a fire may have been that was still on time to begin: five seconds, by the rules, and
-// as much for clocks that differ.
-const lateBegin = 10 * time.Second
+// lateBegin is how long before the stop a fire may have been that was still on time to begin: by the rules, and as much again for
+// clocks that differ.
+const lateBegin = 2 * inforce.LateAfter
 
 // firstCopy is how long a copy may take at first. If it takes longer, what has changed of it is written again, with twice the
 // time. It is not more than that at once: what is noted ahead takes the place of what was missed, and stays until it has come.

@@ -1,5 +1,5 @@
 // Package inforce says what the numbers in a job's configuration come to, where zero stands for a default and a negative
-// number for none.
+// number for none, and has those that are the same for all jobs.
 package inforce
 
 import (
@@ -28,7 +28,7 @@ func ReconcileInterval(c job.Config) time.Duration {
 
 // OverdueAfter returns how long after a fire an item that should run counts as overdue: what may be late by the rules, time for the
 // request and for a view to show it, and the jitter.
-func OverdueAfter(c job.Config) time.Duration { return 10*time.Second + c.Jitter }
+func OverdueAfter(c job.Config) time.Duration { return 2*LateAfter + c.Jitter }
 
 func number[T int | time.Duration](set, standard T) T {
 	if set == 0 {

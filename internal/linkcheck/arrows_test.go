@@ -68,7 +68,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/together", "registry"},
 	{"scheduler/internal/asking", "internal/protect"},
 	{"scheduler/internal/notify", "internal/protect job scheduler/internal/actor scheduler/internal/stopping"},
-	{"scheduler/internal/fires", "cronexpr internal/jitter job"},
+	{"scheduler/internal/fires", "cronexpr internal/inforce internal/jitter job"},
 	{"scheduler/internal/policy", "cronexpr internal/inforce internal/jitter internal/jobtree job"},
 	{"scheduler/internal/room", "internal/inforce internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},

@@ -5,12 +5,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/elasticron/elasticron/internal/inforce"
 )
 
 const (
 	// ClockTolerance is by how much clocks may differ before a fire is taken for that of a broken
-	// one. A scheduled fire is executed at most once as long as clocks differ by less.
-	ClockTolerance = 30 * time.Second
+	// one.
+	ClockTolerance = inforce.ClockTolerance
 	// ClockEvery is how often the registry is asked for the time at most, and only for jobs that
 	// want their clocks checked, or until it has told it once.
 	ClockEvery = time.Minute

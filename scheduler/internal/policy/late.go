@@ -3,13 +3,13 @@ package policy
 import (
 	"time"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
 
-// LateAfter is how late a scheduled fire may begin and still count as on time. Beyond, it is a
-// missed fire and follows the misfire policy.
-const LateAfter = 5 * time.Second
+// LateAfter is how late a scheduled fire may begin and still count as on time.
+const LateAfter = inforce.LateAfter
 
 // TooLate tells whether a fire can no longer begin as one that is on time.
 func (m Policy) TooLate(fire, now time.Time) bool {
