@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -37,6 +38,13 @@ var (
 	// ErrClosed: the handle or the view was closed.
 	ErrClosed = errors.New("registry closed")
 )
+
+// LookAgain tells of a commit whether to read and decide again: somebody was faster, or the answer was lost while there is time, and
+// what is read shows what has become of it. A copy of a lost request may still be carried out later, so decide again only by what
+// such a copy finds changed.
+func LookAgain(ctx context.Context, err error) bool {
+	return errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknownOutcome) && ctx.Err() == nil
+}
 
 // ConflictError says which condition of a transaction did not hold, and what was there instead.
 // errors.Is(err, ErrConflict) is true for it.

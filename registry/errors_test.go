@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -59,4 +60,23 @@ func TestChange(t *testing.T) {
 		require.Equal(t, "/a", tt.change.Path())
 	}
 	require.Equal(t, "unknown change", registry.ChangeKind(0).String())
+}
+
+func TestWhenToLookAgain(t *testing.T) {
+	t.Parallel()
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for err, want := range map[error]struct{ inTime, over bool }{
+		nil:                        {false, false},
+		registry.ErrConflict:       {true, true},
+		&registry.ConflictError{}:  {true, true},
+		registry.ErrUnknownOutcome: {true, false},
+		registry.ErrUnavailable:    {false, false},
+	} {
+		if err != nil {
+			err = &registry.OpError{Op: "commit", Err: err}
+		}
+		require.Equal(t, want.inTime, registry.LookAgain(t.Context(), err), "%v", err)
+		require.Equal(t, want.over, registry.LookAgain(over, err), "%v", err)
+	}
 }

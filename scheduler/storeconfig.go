@@ -60,15 +60,13 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 			If:   append(guards, registry.Unchanged(path, found.Revision)),
 			Then: append(note, layout.PutConfig(tree, root, text, cfg)...),
 		})
-		// What the registry says after a lost answer is read again, as after a conflict.
-		lost := errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
-		if lost && !found.Exists() {
+		if errors.Is(err, registry.ErrUnknownOutcome) && !found.Exists() {
 			unsure = err
 		}
 		if err == nil {
 			s.reportReplaced(ctx, root, found, text)
 		}
-		if !errors.Is(err, registry.ErrConflict) && !lost {
+		if !registry.LookAgain(ctx, err) {
 			return true, err
 		}
 	}
@@ -88,8 +86,7 @@ func (s *Scheduler) storeClass(ctx context.Context, root, found registry.Node, c
 		If:   []registry.Condition{registry.Unchanged(tree.Config(), found.Revision), registry.Unchanged(tree.Root(), root.Revision)},
 		Then: []registry.Write{layout.PutClass(tree, cfg)},
 	})
-	again = errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil
-	return again, err
+	return registry.LookAgain(ctx, err), err
 }
 
 // rootOf returns the job's own node, where that says something of its configuration.

@@ -425,7 +425,7 @@ func (d *Directory) tell(ctx context.Context, job, name string) error {
 		If:   []registry.Condition{registry.Absent(path)},
 		Then: []registry.Write{registry.Put(path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: name}))},
 	})
-	if errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil {
+	if registry.LookAgain(ctx, err) {
 		// Somebody has said it, or perhaps this call has. A late copy finds a word, or leads in a circle; see found.
 		return nil
 	}

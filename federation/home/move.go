@@ -193,7 +193,7 @@ func (m *mover) note(format string, args ...any) {
 // again.
 func commit(ctx context.Context, name string, store Store, txn registry.Txn) (again bool, err error) {
 	_, err = store.Commit(ctx, txn)
-	if errors.Is(err, registry.ErrConflict) || errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil {
+	if registry.LookAgain(ctx, err) {
 		return true, nil
 	}
 	return false, away(ctx, name, err)
