@@ -121,11 +121,11 @@ var builders = map[string]builder{
 	"operate/jobfile/ahead.go takeBack": {"take back what was written of a job that somebody else created", []string{endsItself}, "writes or deletes the mark " +
 		"that it compares"},
 
-	"federation/home/directory.go tell":   {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
-	"federation/home/directory.go vacate": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
-	"federation/home/move.go try":         {"move: ask whether it may write", []string{harmless}, "its conditions contradict each other: it is never done"},
-	"federation/home/move.go stop":        {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
-	"federation/home/move.go close":       {"move: close", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/directory.go tell":       {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
+	"federation/home/directory.go deleteWord": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
+	"federation/home/move.go try":             {"move: ask whether it may write", []string{harmless}, "its conditions contradict each other: it is never done"},
+	"federation/home/move.go stop":            {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/move.go close":           {"move: close", []string{endsItself}, "writes the configuration that it compares"},
 	"federation/home/move.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +
 		"is sent once"},
 	"federation/home/copy.go put": {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},

@@ -189,8 +189,8 @@ func TestAMoverSleepsWhileTheJobIsRemoved(t *testing.T) {
 	})
 }
 
-// Several open a circle at once, and one of them sleeps meanwhile: the job that was created since is not lost.
-func TestACircleIsOpenedOnce(t *testing.T) {
+// Several break a circle at once, and one of them sleeps meanwhile: the job that was created since is not lost.
+func TestACircleIsBrokenOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, words := range []map[string]string{
@@ -239,7 +239,7 @@ func (s slow) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, 
 	return s.slowReads.Commit(ctx, txn)
 }
 
-// A circle in which a mover died when its job had arrived is opened, and nothing of the former job is left where it is.
+// A circle in which a mover died when its job had arrived is broken, and nothing of the former job is left where it is.
 func TestACircleWithRemains(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

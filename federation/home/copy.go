@@ -476,7 +476,7 @@ func (m *mover) tidy(ctx context.Context, p Place) error {
 	if m.opts.DryRun {
 		return nil
 	}
-	if err := m.d.free(ctx, m.r.Job, p); err != nil {
+	if err := m.d.freePlace(ctx, m.r.Job, p); err != nil {
 		return err
 	}
 	var silent []string

@@ -223,31 +223,31 @@ func (e *circleError) Error() string {
 
 func (*circleError) Is(target error) bool { return target == ErrLost }
 
-// found is [Directory.find] for who may write: a circle is opened.
+// findMending is [Directory.find] for who may write: a circle is broken.
 //
 // There are circles. Whoever tells the directory where a job is wants its node to be absent, or as it was. If he sleeps
 // before, the job can be moved to the directory meanwhile and be removed there; then the node is absent again, and what he
 // says leads back to it. Nothing can run by the words of a circle, so it means that there is no job.
-func (d *Directory) found(ctx context.Context, job string) (Place, error) {
+func (d *Directory) findMending(ctx context.Context, job string) (Place, error) {
 	for {
 		p, err := d.find(ctx, job)
 		var circle *circleError
 		if !errors.As(err, &circle) {
 			return p, err
 		}
-		if err := d.open(ctx, job, circle.last); err != nil {
+		if err := d.breakCircle(ctx, job, circle.last); err != nil {
 			return p, err
 		}
 	}
 }
 
-// open deletes one word of a circle: that of the registry whose name comes first, whoever does it. So of several who open it
+// breakCircle deletes one word of a circle: that of the registry whose name comes first, whoever does it. So of several who break it
 // only one does, and one who has slept meanwhile finds that word gone; if each deleted another one, a job that is created
 // after the first could be lost with the second. It does nothing if there is no circle any more.
-func (d *Directory) open(ctx context.Context, job, name string) error {
+func (d *Directory) breakCircle(ctx context.Context, job, name string) error {
 	var before map[string]registry.Node
 	for {
-		now, err := d.round(ctx, job, name)
+		now, err := d.circleOf(ctx, job, name)
 		if err != nil || now == nil {
 			return err
 		}
@@ -263,13 +263,13 @@ func (d *Directory) open(ctx context.Context, job, name string) error {
 			m := &mover{d: d, r: &Moved{Job: job}, tree: jobtree.For(job), id: e.Move}
 			return m.clean(ctx, first, store)
 		default: // what is read twice and has not changed in between has stood there all at once
-			return d.vacate(ctx, first, now[first])
+			return d.deleteWord(ctx, first, now[first])
 		}
 	}
 }
 
-// round returns the words of a circle by registry; nil if name is on none.
-func (d *Directory) round(ctx context.Context, job, name string) (map[string]registry.Node, error) {
+// circleOf returns the words of a circle by registry; nil if name is on none.
+func (d *Directory) circleOf(ctx context.Context, job, name string) (map[string]registry.Node, error) {
 	words := make(map[string]registry.Node)
 	var before jobtree.Elsewhere
 	for at := name; ; {
@@ -389,7 +389,7 @@ func (d *Directory) Claim(ctx context.Context, job string, rule func(job string)
 func (d *Directory) claim(ctx context.Context, job string, rule func(job string) string) (Place, error) {
 	wanted := ""
 	for {
-		p, err := d.found(ctx, job)
+		p, err := d.findMending(ctx, job)
 		if err != nil || p.From != "" {
 			return p, err
 		}
@@ -398,7 +398,7 @@ func (d *Directory) claim(ctx context.Context, job string, rule func(job string)
 			if !p.told && p.Registry != d.name {
 				_ = d.tell(ctx, job, p.Registry)
 			}
-			return p, d.free(ctx, job, p)
+			return p, d.freePlace(ctx, job, p)
 		}
 		if wanted == "" {
 			if wanted = rule(job); !slices.Contains(d.names, wanted) {
@@ -426,14 +426,15 @@ func (d *Directory) tell(ctx context.Context, job, name string) error {
 		Then: []registry.Write{registry.Put(path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: name}))},
 	})
 	if registry.LookAgain(ctx, err) {
-		// Somebody has said it, or perhaps this call has. A late copy finds a word, or leads in a circle; see found.
+		// Somebody has said it, or perhaps this call has. A late copy finds a word, or leads in a circle; see findMending.
 		return nil
 	}
 	return away(ctx, d.name, err)
 }
 
-// free deletes what keeps the place of a job for a move that was over, or what is overruled there, so that the job can be stored there.
-func (d *Directory) free(ctx context.Context, job string, p Place) error {
+// freePlace deletes what keeps the place of a job for a move that was over, or what is overruled there, so that the job can be
+// stored there.
+func (d *Directory) freePlace(ctx context.Context, job string, p Place) error {
 	if p.Exists {
 		return nil
 	}
@@ -444,7 +445,7 @@ func (d *Directory) free(ctx context.Context, job string, p Place) error {
 	e, is := jobtree.DecodeElsewhere(n)
 	switch {
 	case is && n.Revision == p.over:
-		return d.vacate(ctx, p.Registry, n)
+		return d.deleteWord(ctx, p.Registry, n)
 	case !is || !e.Arriving:
 		return nil
 	}
@@ -456,11 +457,11 @@ func (d *Directory) free(ctx context.Context, job string, p Place) error {
 	if left, _ := jobtree.DecodeElsewhere(from); left.Leaving() && left.KeptBy(n) {
 		return nil
 	}
-	return d.vacate(ctx, p.Registry, n)
+	return d.deleteWord(ctx, p.Registry, n)
 }
 
-// vacate deletes what says that a job is not in a registry, if it is as it was found, so that the job can be stored there.
-func (d *Directory) vacate(ctx context.Context, name string, n registry.Node) error {
+// deleteWord deletes what says that a job is not in a registry, if it is as it was found, so that the job can be stored there.
+func (d *Directory) deleteWord(ctx context.Context, name string, n registry.Node) error {
 	store, err := d.store(ctx, name)
 	if err != nil {
 		return err

@@ -89,7 +89,7 @@ func refused(format string, args ...any) error {
 }
 
 func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error {
-	find := d.found
+	find := d.findMending
 	if opts.DryRun {
 		find = d.find
 	}
@@ -673,7 +673,7 @@ func (m *mover) rename(ctx context.Context, p Place) error {
 		return err
 	}
 	m.note("%s had no job of this name; it is created in %s from now on", m.r.From, m.r.To)
-	return m.d.free(ctx, m.r.Job, Place{Registry: m.r.To, over: word.Kept})
+	return m.d.freePlace(ctx, m.r.Job, Place{Registry: m.r.To, over: word.Kept})
 }
 
 // former returns the revision of what To says of a job that has been there, when nothing else is left of it; 0 if it says nothing.
