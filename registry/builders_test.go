@@ -121,18 +121,18 @@ var builders = map[string]builder{
 	"operate/jobfile/ahead.go takeBack": {"take back what was written of a job that somebody else created", []string{endsItself}, "writes or deletes the mark " +
 		"that it compares"},
 
-	"federation/home/directory.go tell":       {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
-	"federation/home/directory.go deleteWord": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
-	"federation/home/move.go try":             {"move: ask whether it may write", []string{harmless}, "its conditions contradict each other: it is never done"},
-	"federation/home/move.go stop":            {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
-	"federation/home/move.go close":           {"move: close", []string{endsItself}, "writes the configuration that it compares"},
-	"federation/home/move.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +
+	"federation/home/claim.go tell":       {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
+	"federation/home/claim.go deleteWord": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
+	"federation/home/writable.go try":     {"move: ask whether it may write", []string{harmless}, "its conditions contradict each other: it is never done"},
+	"federation/home/departure.go stop":   {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/shut.go close":       {"move: close", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/rename.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +
 		"is sent once"},
-	"federation/home/copy.go put": {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
-	"federation/home/copy.go noteLate": {"move: note what came late", []string{endsItself, notRepeated}, "writes the notes that it compares, and the first " +
+	"federation/home/arrive.go put": {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/arrive.go noteLate": {"move: note what came late", []string{endsItself, notRepeated}, "writes the notes that it compares, and the first " +
 		"ones are sent once; who has run for them has written the record, which is compared, too"},
-	"federation/home/copy.go point": {"move: tell the directory", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
-	"federation/home/copy.go clean": {"move: clean", []string{endsItself, harmless}, "writes the word that it compares, and then deletes under it what has no use " +
+	"federation/home/settle.go point": {"move: tell the directory", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},
+	"federation/home/settle.go clean": {"move: clean", []string{endsItself, harmless}, "writes the word that it compares, and then deletes under it what has no use " +
 		"there; the word is written anew when the job comes back"},
 
 	"registry/memory/latch.go queue": {"stand in the line of a latch", []string{owned}, "a ticket of its own in the session, which nobody " +
