@@ -144,6 +144,14 @@ func (l living) Enabled(ctx context.Context, level slog.Level) bool {
 	return !l.p.is(crashed) && l.Handler.Enabled(ctx, level)
 }
 
+// Handle writes a line, unless the process has crashed since.
+func (l living) Handle(ctx context.Context, r slog.Record) error {
+	if l.p.is(crashed) {
+		return nil
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
 // WithAttrs returns such a log with attributes.
 func (l living) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return living{Handler: l.Handler.WithAttrs(attrs), p: l.p}

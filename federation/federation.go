@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/federation/home"
+	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
@@ -30,6 +31,7 @@ type Federation struct {
 	rule      Rule
 	shared    []scheduler.Option
 	log       *slog.Logger
+	lines     *logqueue.Queue // of log: nothing waits for it
 	patience  time.Duration
 
 	woken   chan struct{} // has something if jobs should be looked at
@@ -56,6 +58,7 @@ func New(directory string, registries []Registry, options ...Option) (*Federatio
 		jobs: make(map[string]*Job), woken: make(chan struct{}, 1), viewing: make(chan struct{}, settledAtOnce),
 	}
 	faults = append(faults, option.Apply(f, options)...)
+	f.log, f.lines = logqueue.New(f.log)
 	for _, r := range registries {
 		f.members = append(f.members, &member{f: f, name: r.Name, open: r.Open, options: r.Options, opening: make(chan struct{}, 1)})
 	}
@@ -108,6 +111,9 @@ func (f *Federation) schedulers() (all []*scheduler.Scheduler) {
 	return all
 }
 
+// lastLines is how long the log has for lines that it has not taken when Run ends.
+const lastLines = 500 * time.Millisecond
+
 // Run takes part in the declared jobs, and in those of the registries that there are handlers for, until ctx ends. A registry
 // that cannot be reached, or whose scheduler cannot go on, takes its own jobs with it, which is logged and reported by
 // Health; Run goes on with the others.
@@ -144,6 +150,7 @@ func (f *Federation) Run(ctx context.Context) error {
 	f.mu.Unlock()
 	f.work.Wait()
 	closed := f.Close(context.WithoutCancel(ctx))
+	f.lines.Flush(lastLines)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.returned = true

@@ -74,6 +74,10 @@ func WithInstanceID(id string) Option {
 
 // WithLogger sets where the scheduler logs, and with it where failures of items are reported: the
 // default error handler tells the log. The default logger logs nothing.
+//
+// Nothing waits for the log: its lines are handed over on a goroutine of their own, in their order. A log that stands still misses
+// what comes while 8192 lines wait, and one that panics misses the line; the next one that it takes counts that. Before Run returns,
+// it has a second for what is left. Whether it wants lines of a level it is asked in place, so that has to be quick.
 func WithLogger(logger *slog.Logger) Option {
 	return func(o *options) error {
 		if logger == nil {
@@ -185,7 +189,7 @@ func WithStopTimeout(d time.Duration) Option {
 
 // WithClock sets where the scheduler reads the wall clock, by which jobs fire. The default is
 // [time.Now]. It is for tests of clocks that differ or are set: how long things take is measured
-// apart from it. The function must be safe for concurrent use and fast.
+// apart from it. The function must be safe for concurrent use and fast, and must not panic.
 func WithClock(now func() time.Time) Option {
 	return func(o *options) error {
 		if now == nil {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/elasticron/elasticron/internal/execution"
+	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/admission"
@@ -25,6 +26,9 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/together"
 )
 
+// leastFlush is how long the log has for what it has not taken when Run ends, whatever has used up the time of a stop.
+const leastFlush = 100 * time.Millisecond
+
 // Scheduler runs the jobs of one process. Its methods are safe for concurrent use.
 type Scheduler struct {
 	registry registry.Registry
@@ -32,6 +36,7 @@ type Scheduler struct {
 	dialect peers.Dialect // of others that may share the jobs
 	traits  peers.Traits  // theirs
 	log     *slog.Logger
+	lines   *logqueue.Queue // of log: nothing waits for it
 	repeats *repeats.Log
 	// together commits for all jobs what many come to at the same time.
 	together together.Together
@@ -112,7 +117,9 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 		telling:    make(map[*runner]struct{}),
 		stopWithin: o.stopTimeout,
 	}
-	log := o.logger.With(logInstance, o.instance)
+	logger, lines := logqueue.New(o.logger)
+	log := logger.With(logInstance, o.instance)
+	s.lines = lines
 	s.process = room.Process{Instance: o.instance, Clock: &s.clock}
 	s.together.Registry = reg
 	s.repeats = repeats.New(log, repeats.Every)
@@ -199,6 +206,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.closeObservers()
 	s.repeats.Close()
 	s.runs.Close()
+	s.lines.Flush(max(leastFlush, min(stopping.LastWords, s.curfew.Moment(3*stopping.LastWords))))
 	return errors.Join(failure, abandoned, s.curfew.Report())
 }
 

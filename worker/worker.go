@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/httpjob"
@@ -26,6 +27,7 @@ var ErrRan = errors.New("the worker has run before")
 type Worker struct {
 	registry registry.Registry
 	log      *slog.Logger
+	lines    *logqueue.Queue // of log: nothing waits for it
 	notify   func(state string)
 	metrics  *prometheus.Collector
 	serving  chan struct{} // closed when Run has opened everything, or has returned
@@ -50,6 +52,7 @@ func New(reg registry.Registry, file File, opts ...Option) (*Worker, error) {
 		faults = append(faults, fmt.Errorf("%w: the registry is nil", ErrInvalidOption))
 	}
 	faults = append(faults, option.Apply(w, opts)...)
+	w.log, w.lines = logqueue.New(w.log)
 	var err error
 	w.file, err = file.Completed()
 	faults = append(faults, err)
@@ -90,8 +93,12 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	w.parts = p
 	w.mu.Unlock()
 	close(w.serving)
+	defer w.lines.Flush(lastLines)
 	return w.toTheEnd(ctx, p)
 }
+
+// lastLines is how long the log has for lines that it has not taken when Run ends.
+const lastLines = 500 * time.Millisecond
 
 // toTheEnd runs what is open, and closes it in the order in which one part needs another: what makes jobs, then those,
 // then what records them.
@@ -124,7 +131,7 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts) error {
 		endFiles()
 		stopScheduler(context.Cause(ctx))
 		group.Go(func() { p.endWhatRuns(beside, grace) })
-		w.log.Info("worker stops", "grace", grace.String()) // a log that nobody reads holds up nothing
+		w.log.Info("worker stops", "grace", grace.String())
 	})
 	err := p.scheduler.Run(stop)
 	if p.scripts != nil {

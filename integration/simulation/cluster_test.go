@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"log/slog"
 	"os"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -47,6 +48,8 @@ type cluster struct {
 	requests int                           // of each process that are under way at a time; 0 = any number
 	hooks    []string                      // the phases of rounds for which the job has hooks
 	log      *slog.Logger
+	slowLogs uint64      // by which logs are slow, see logOf
+	over     atomic.Bool // the test is
 	// processes are all that scenarios started, in order.
 	processes []*process
 }
@@ -83,6 +86,8 @@ func (c *cluster) end() {
 		}
 	}
 	c.operator.Vanish()
+	c.over.Store(true)
+	time.Sleep(2 * slowest) // for the lines that are being written
 }
 
 func newCluster(t *testing.T, cfg job.Config) *cluster {

@@ -62,7 +62,7 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 		c.rules.Hooks[phase] = c.ttl
 	}
 	c.rules.Witnesses = !p.narrow()
-	c.requests = p.requests
+	c.requests, c.slowLogs = p.requests, p.seed
 	if p.rate > 0 {
 		d.rec.paced(p.faults, p.rate)
 		d.server.SetPace(p.rate, 0)

@@ -156,7 +156,7 @@ func (c *cluster) launch(id string, options ...memory.Option) *process {
 // renew makes the scheduler of the process.
 func (p *process) renew() {
 	s, err := scheduler.New(p.c.wrap(divider{p.handle, p.c.opening(p.id)}), scheduler.WithInstanceID(p.id), scheduler.WithStopTimeout(p.c.rules.Grace),
-		scheduler.WithObserver(ear{r: p.c.rec, instance: p.id}), scheduler.WithLogger(p.c.log), scheduler.WithClock(p.now),
+		scheduler.WithObserver(ear{r: p.c.rec, instance: p.id}), scheduler.WithLogger(p.c.logOf(p.id)), scheduler.WithClock(p.now),
 		scheduler.WithFollowing(p.c.follows(p.id)))
 	if err != nil {
 		panic(err)

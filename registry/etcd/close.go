@@ -40,6 +40,7 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	r.queue.close()
 	r.members.close()
 	r.repeats.Close()
+	defer r.lines.Flush(lastLines)
 	r.closeWatches()
 	var err error
 	if revokeLease {
@@ -52,6 +53,9 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	}
 	return err
 }
+
+// lastLines is how long the log has for lines that it has not taken when the handle is closed.
+const lastLines = 500 * time.Millisecond
 
 // closeLimit is how long the end of all watches may take.
 const closeLimit = 2 * time.Second

@@ -59,7 +59,8 @@ type Config struct {
 	// most of the throughput of a burst, and is for measuring that. The default is false.
 	NoCoalescing bool
 
-	// Logger hears of lost sessions, broken watches and the like. The default is silence.
+	// Logger hears of lost sessions, broken watches and the like. Nothing waits for it, as for that of a
+	// scheduler. The default is silence.
 	Logger *slog.Logger
 
 	// DialOptions are added to those of every connection. The default is none.

@@ -10,6 +10,7 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/internal/remote"
@@ -31,6 +32,7 @@ type Registry struct {
 	ns        namespace
 	config    Config
 	log       *slog.Logger
+	lines     *logqueue.Queue // of log: nothing waits for it
 
 	life    context.Context // ends with ErrClosed as its cause
 	endLife context.CancelCauseFunc
@@ -50,8 +52,10 @@ type Registry struct {
 }
 
 func newRegistry(client *clientv3.Client, own bool, members *members, config Config) *Registry {
+	var lines *logqueue.Queue
+	config.Logger, lines = logqueue.New(config.Logger)
 	r := &Registry{
-		client: client, ownClient: own, members: members, ns: newNamespace(config.Namespace), config: config,
+		lines: lines, client: client, ownClient: own, members: members, ns: newNamespace(config.Namespace), config: config,
 		log: config.Logger.With("namespace", config.Namespace),
 	}
 	r.watcher = newWatcher(client, &r.stream, &r.ahead, &r.watched)

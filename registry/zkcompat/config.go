@@ -44,7 +44,8 @@ type Config struct {
 	// need the same. The default is none.
 	Digest string
 
-	// Logger hears of lost sessions, broken connections and the like. The default is silence.
+	// Logger hears of lost sessions, broken connections and the like. Nothing waits for it, as for that of a
+	// scheduler. The default is silence.
 	Logger *slog.Logger
 
 	// Dial makes a connection to a server, for TLS or for a proxy. The default is a TCP connection.

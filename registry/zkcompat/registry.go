@@ -4,9 +4,11 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/internal/remote"
@@ -28,6 +30,7 @@ type Registry struct {
 	ns      namespace
 	acl     []zk.ACL
 	log     *slog.Logger
+	lines   *logqueue.Queue // of log: nothing waits for it
 	repeats *repeats.Log
 
 	life    context.Context // ends with ErrClosed as its cause
@@ -45,8 +48,10 @@ type Registry struct {
 }
 
 func newRegistry(config Config) *Registry {
+	var lines *logqueue.Queue
+	config.Logger, lines = logqueue.New(config.Logger)
 	r := &Registry{
-		config: config, ns: newNamespace(config.Namespace), acl: config.acl(),
+		lines: lines, config: config, ns: newNamespace(config.Namespace), acl: config.acl(),
 		log: config.Logger.With("namespace", config.Namespace), gate: turns.NewGate(underWay),
 	}
 	r.repeats = repeats.New(r.log, repeats.Every)
@@ -93,6 +98,9 @@ func (r *Registry) Vanish() {
 	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(context.Background(), false)) })
 }
 
+// lastLines is how long the log has for lines that it has not taken when the handle is closed.
+const lastLines = 500 * time.Millisecond
+
 func (r *Registry) close(ctx context.Context, endSession bool) error {
 	r.endLife(registry.ErrClosed)
 	last := r.keeper.close()
@@ -105,6 +113,7 @@ func (r *Registry) close(ctx context.Context, endSession bool) error {
 	r.hub.wg.Wait()
 	r.queue.wg.Wait()
 	r.repeats.Close()
+	r.lines.Flush(lastLines)
 	return err
 }
 

@@ -1,0 +1,194 @@
+// Package logqueue keeps a log from holding up who writes to it. A log may stand still, as a pipe does that nobody reads, be slow,
+// as one does that goes over a network which is out, or panic; and whoever keeps a session alive, cancels what runs or stops must
+// not wait for it.
+package logqueue
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+)
+
+const (
+	// mostWaiting bounds how many lines wait for the log to take them.
+	mostWaiting = 8192
+	// messageMissing says how many lines are missing because the log did not take them.
+	messageMissing = "lines of the log are missing: it did not take them in time"
+)
+
+// Queue has the lines that wait for a log. It costs a goroutine only while there are any. All methods may be called concurrently.
+type Queue struct {
+	mu      sync.Mutex
+	lines   []line
+	working bool          // a goroutine hands lines over
+	missing int           // lines that were not taken, and that nobody was told of
+	why     string        // what the log panicked with last; empty if it did not
+	empty   chan struct{} // closed when no line waits any more, and none is being handed over; nil if nobody waits for that
+}
+
+// line is one line, and where it goes.
+type line struct {
+	ctx    context.Context //nolint:containedctx // a handler may read values from it
+	to     slog.Handler
+	record slog.Record
+}
+
+// New returns a logger that writes to log without waiting for it, and the queue of its lines. If log is such a logger itself, it is
+// that, with its queue. Whatever the context of a line has for the log stays in it; only its end does not.
+func New(log *slog.Logger) (*slog.Logger, *Queue) {
+	if h, is := log.Handler().(*handler); is {
+		return log, h.queue
+	}
+	q := &Queue{}
+	return slog.New(&handler{queue: q, inner: log.Handler()}), q
+}
+
+// Flush waits until the log has taken all lines, at most for so long.
+func (q *Queue) Flush(most time.Duration) {
+	q.mu.Lock()
+	if !q.working {
+		q.mu.Unlock()
+		return
+	}
+	if q.empty == nil {
+		q.empty = make(chan struct{})
+	}
+	empty := q.empty
+	q.mu.Unlock()
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-empty:
+	case <-timer.C:
+	}
+}
+
+// add adds a line, unless too many wait.
+func (q *Queue) add(l line) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.lines) >= mostWaiting {
+		q.missing++
+		return
+	}
+	q.lines = append(q.lines, l)
+	if !q.working {
+		q.working = true
+		go q.work()
+	}
+}
+
+// work hands lines over until there are none.
+func (q *Queue) work() {
+	over := false
+	defer func() {
+		if !over { // the log has ended the goroutine
+			go q.work()
+		}
+	}()
+	for {
+		l, more := q.next()
+		if !more {
+			over = true
+			return
+		}
+		if err := handle(l); err != nil {
+			q.mu.Lock()
+			q.missing++
+			q.why = err.Error()
+			q.mu.Unlock()
+		} else if missing := q.takeMissing(); missing != nil {
+			l.record = *missing
+			_ = handle(l) // who panics now, does so for the next line as well
+		}
+	}
+}
+
+// next returns the line that waits for the longest; more is false if there is none, and then nobody works any more.
+func (q *Queue) next() (l line, more bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.lines) == 0 {
+		q.lines, q.working = nil, false
+		if q.empty != nil {
+			close(q.empty)
+			q.empty = nil
+		}
+		return line{}, false
+	}
+	l = q.lines[0]
+	q.lines[0] = line{}
+	q.lines = q.lines[1:]
+	return l, true
+}
+
+// takeMissing returns a line that tells how many lines are missing; nil if none are.
+func (q *Queue) takeMissing() *slog.Record {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.missing == 0 {
+		return nil
+	}
+	r := slog.NewRecord(time.Now(), slog.LevelWarn, messageMissing, 0)
+	r.AddAttrs(slog.Int("missing", q.missing))
+	if q.why != "" {
+		r.AddAttrs(slog.String("panic", q.why))
+	}
+	q.missing, q.why = 0, ""
+	return &r
+}
+
+// handle hands a line over. What the log itself returns is nobody's here, as ever with slog; the error is what it panicked with.
+func handle(l line) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%T", v) // whose methods may be what panicked
+		}
+	}()
+	_ = l.to.Handle(l.ctx, l.record)
+	return nil
+}
+
+// handler puts lines into a queue.
+type handler struct {
+	queue *Queue
+	inner slog.Handler
+}
+
+// Enabled implements [slog.Handler]. A log that panics is asked for nothing more of this line.
+func (h *handler) Enabled(ctx context.Context, level slog.Level) (enabled bool) {
+	defer func() {
+		if recover() != nil {
+			enabled = false
+		}
+	}()
+	return h.inner.Enabled(ctx, level)
+}
+
+// Handle implements [slog.Handler].
+func (h *handler) Handle(ctx context.Context, r slog.Record) error {
+	h.queue.add(line{context.WithoutCancel(ctx), h.inner, r.Clone()})
+	return nil
+}
+
+// WithAttrs implements [slog.Handler].
+func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return h.with(func() slog.Handler { return h.inner.WithAttrs(attrs) })
+}
+
+// WithGroup implements [slog.Handler].
+func (h *handler) WithGroup(name string) slog.Handler {
+	return h.with(func() slog.Handler { return h.inner.WithGroup(name) })
+}
+
+// with returns the handler over another inner one, or over the same if that cannot be made.
+func (h *handler) with(other func() slog.Handler) (with slog.Handler) {
+	defer func() {
+		if recover() != nil {
+			with = h
+		}
+	}()
+	return &handler{queue: h.queue, inner: other()}
+}
