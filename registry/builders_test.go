@@ -33,7 +33,7 @@ type builder struct {
 // builders are all functions of the module that make transactions, but for tests and what only tests use.
 var builders = map[string]builder{
 	"scheduler/internal/membership/join.go join": {"T1 join", []string{owned}, "while the session lasts, the instance is back after it " +
-		"had left: its runner leaves again, or the catalog resigns"},
+		"had left: its runner leaves again, or the instance is taken out"},
 	"scheduler/internal/leadership/elect.go stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or resigns, or leaves"},
 
 	"internal/resharding/plan.go planFor": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +

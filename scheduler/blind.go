@@ -18,11 +18,14 @@ import (
 // was last seen, and where it may not even write that, the process gives its session up, which is all that still
 // holds the items. That interrupts the other jobs of the process once; the next session holds nothing of
 // a job that cannot be joined.
+//
+// A job that is data and whose tree cannot be opened when it is taken up is like that from the start, see neverSaw: but of that
+// nothing is known, and this instance holds nothing, so that there is nothing to leave.
 
 // blindPatience is the patience of a process that has no session whose TTL would tell.
 const blindPatience = 10 * time.Second
 
-// blind is what a runner knows of a view that has ended.
+// blind is what a runner knows of a view that has ended, or of its first one while that cannot be opened.
 type blind struct {
 	since    time.Time
 	reason   error
@@ -38,6 +41,17 @@ type blind struct {
 func (b *blind) stopTimer() {
 	if b != nil && b.patience != nil {
 		b.patience.Stop()
+	}
+}
+
+// neverSaw notes that the tree of the job could not be opened when the job was taken up.
+func (r *runner) neverSaw(since time.Time, reason error) { r.blind = &blind{since: since, reason: reason} }
+
+// seesFirst ends that, if it was so.
+func (r *runner) seesFirst() {
+	if r.blind != nil {
+		r.s.observer.observe(ViewEvent{Job: r.name, Time: r.s.now()})
+		r.blind = nil
 	}
 }
 

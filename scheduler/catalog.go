@@ -227,13 +227,6 @@ func (c *catalog) takeUp(name string) {
 
 // started takes note of how the start of a runner went. A job whose tree could not be opened is taken up as soon as it can be.
 func (c *catalog) started(life context.Context, r *runner, err error) {
-	c.starting--
-	if c.starting == 0 {
-		for _, tell := range c.whenNone {
-			tell()
-		}
-		c.whenNone = nil
-	}
 	const message = "taking part in a job of the registry"
 	switch {
 	case c.mine[r.name] != r || errors.Is(err, ErrStopped): // it was let go of meanwhile
@@ -244,18 +237,24 @@ func (c *catalog) started(life context.Context, r *runner, err error) {
 		c.unseen[r.name] = struct{}{}
 		c.s.observer.observe(ViewEvent{Job: r.name, Err: err, Time: c.s.now()})
 		since := time.Now()
-		r.box.Post(func() { r.blind = &blind{since: since, reason: err} })
+		r.box.Post(func() { r.neverSaw(since, err) })
 		c.s.reopenFor(life, &r.box, r.tree.Root(), jobtree.ForOperators, func(view *registry.View) {
 			if c.s.startWith(life, r, view) == nil {
 				r.log.InfoContext(life, message)
 			}
 		})
 	}
+	if c.starting--; c.starting == 0 {
+		for _, tell := range c.whenNone {
+			tell()
+		}
+		c.whenNone = nil
+	}
 }
 
 // leave makes a runner leave its job, and looks at the job again afterwards: the job may be back.
 func (c *catalog) leave(r *runner) {
-	if c.s.forget(r) { // it has seen nothing of the job
+	if c.s.forgetUnopened(r) { // it has seen nothing of the job
 		c.letGo(r)
 		return
 	}
@@ -279,4 +278,5 @@ func (c *catalog) letGo(r *runner) {
 		c.s.observer.observe(ViewEvent{Job: r.name, Time: c.s.now()})
 	}
 	c.s.observer.observe(LeftEvent{Job: r.name})
+	c.s.takeOut(r.name, c.now.Get(r.tree.Instance(c.s.instance))) // which passed over what came while the job was on the list
 }

@@ -134,6 +134,30 @@ func TestAHiddenJobOfTheRegistryGoesAndComes(t *testing.T) {
 	}
 }
 
+// A join that is carried out late while the job is on the list again, and cannot be read, is taken back when the job goes.
+func TestALateJoinWhileAJobOfTheRegistryIsHidden(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		reg := &hidingViews{}
+		a := c.serveHiding(reg)
+		time.Sleep(time.Second)
+		a.registry.DuplicateLater(1, 10*time.Second)
+		c.store(ofClass("orders", "index", 2))
+		sleepUntil(6 * time.Second)
+		require.Len(t, c.take(), 2)
+		c.store(ofClass("orders", "other", 2)) // of which it has no handler
+		sleepUntil(9 * time.Second)
+		require.Empty(t, c.members())
+		reg.hide(true)
+		c.store(ofClass("orders", "index", 2))
+		sleepUntil(14 * time.Second)
+		require.NotEmpty(t, c.members(), "the join came again")
+		c.store(ofClass("orders", "other", 2))
+		sleepUntil(20 * time.Second)
+		require.Empty(t, c.members())
+	})
+}
+
 // A stop waits for no job that cannot be read.
 func TestAHiddenJobOfTheRegistryKeepsNoStopUp(t *testing.T) {
 	t.Parallel()

@@ -41,7 +41,7 @@ func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, er
 func (s *Scheduler) startNow(ctx, life context.Context, r *runner, started chan<- error) {
 	err := s.start(life, r)
 	if err != nil {
-		s.forget(r)
+		s.forgetUnopened(r)
 	}
 	select {
 	case started <- err:
@@ -52,7 +52,7 @@ func (s *Scheduler) startNow(ctx, life context.Context, r *runner, started chan<
 	}
 }
 
-// start opens the runner's view of the job's tree; what it shows is the first message.
+// start opens the runner's view of the job's tree, and starts it with that.
 func (s *Scheduler) start(life context.Context, r *runner) error {
 	view, err := s.open(life, r.tree.Root(), jobtree.ForOperators)
 	switch {
@@ -64,7 +64,7 @@ func (s *Scheduler) start(life context.Context, r *runner) error {
 	return s.startWith(life, r, view)
 }
 
-// startWith gives the runner its first view.
+// startWith gives the runner its first view; what it shows is the first message but one.
 func (s *Scheduler) startWith(life context.Context, r *runner, view *registry.View) error {
 	s.mu.Lock()
 	if life.Err() != nil || s.runners[r.name] != r { // nobody would close it any more
@@ -79,10 +79,7 @@ func (s *Scheduler) startWith(life context.Context, r *runner, view *registry.Vi
 	attached := s.attached
 	r.box.Post(func() { // in order with those of tell
 		r.started = true
-		if r.blind != nil { // it could not be opened at first
-			s.observer.observe(ViewEvent{Job: r.name, Time: s.now()})
-			r.blind = nil
-		}
+		r.seesFirst()
 		r.attach(attached)
 	})
 	r.opened.Happen() // after that: who waits for it has the runner leave
@@ -125,14 +122,15 @@ func (s *Scheduler) refusal(name string) error {
 	}
 }
 
-// forget takes a runner off the list that has no view, and tells whether it had none.
-func (s *Scheduler) forget(r *runner) bool {
+// forgetUnopened takes a runner off the list that has no view, and tells whether it had none.
+func (s *Scheduler) forgetUnopened(r *runner) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.view != nil {
 		return false
 	}
 	delete(s.runners, r.name)
+	s.takeOutLeft(r.name)
 	r.over()
 	return true
 }

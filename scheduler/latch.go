@@ -13,14 +13,18 @@ import (
 const latchWait = 2 * time.Second
 
 // latched commits inside a latch, which only spares the registry a crowd, and without it if the latch is not to be
-// had. The context that commit gets is the latch's, which leaves it all the time that the caller's has.
+// had. The context that commit gets is the latch's: it has all the time that
+// the caller's leaves, however long the latch took.
 func (s *Scheduler) latched(ctx context.Context, latch string, commit func(context.Context) error) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	enough := time.AfterFunc(latchWait, cancel)
 	defer enough.Stop()
 	err := s.registry.Latch(waiting, latch, func(ctx context.Context) error {
-		enough.Stop()
+		if !enough.Stop() {
+			return registry.ErrUnavailable // it was had in the moment in which it was given up
+		}
+		defer enough.Reset(latchWait) // to let go of it may take as long
 		return commit(ctx)
 	})
 	if errors.Is(err, registry.ErrUnavailable) && ctx.Err() == nil {

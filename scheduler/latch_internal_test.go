@@ -63,3 +63,29 @@ func TestALatchTakesNoTimeOfWhatItIsFor(t *testing.T) {
 		})
 	}
 }
+
+// slowRelease is a registry that takes long to let go of a latch.
+type slowRelease struct{ registry.Registry }
+
+func (s *slowRelease) Latch(ctx context.Context, _ string, fn func(context.Context) error) error {
+	err := fn(ctx)
+	select {
+	case <-time.After(time.Minute): // the store is away
+	case <-ctx.Done():
+	}
+	return err
+}
+
+// What was committed in a latch is known soon, even if the store does not take the latch back.
+func TestALatchIsLetGoOfInTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := &slowRelease{memory.NewServer().Open("test")}
+		defer func() { require.NoError(t, reg.Close(context.Background())) }()
+		s, err := New(reg)
+		require.NoError(t, err)
+		began := time.Now()
+		require.NoError(t, s.latched(t.Context(), "/latch", func(context.Context) error { return nil }))
+		require.LessOrEqual(t, time.Since(began), 2*latchWait)
+	})
+}

@@ -55,7 +55,7 @@ type runner struct {
 	dismissed  bool              // the scheduler goes on without the job
 	idle       bool              // all servers on which instances live are disabled
 	absent     bool              // it was declared without being created, and was not there; written before anybody else sees the runner
-	blind      *blind            // nil while there is a view
+	blind      *blind            // nil while there is a view, and before it is known that there can be none
 	snapshot   registry.Snapshot // that the view showed last
 	state      *jobtree.State
 	applied    registry.Revision       // the state is at least as new as this

@@ -235,7 +235,7 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			err := s.start(life, r)
 			if errors.Is(err, registry.ErrDenied) {
 				r.log.ErrorContext(life, "job is left alone: the registry does not let this process read it", logError, err)
-				s.forget(r)
+				s.forgetUnopened(r)
 				if denied.Add(1) < int64(len(runners)) {
 					return nil // the others have nothing to do with that
 				}

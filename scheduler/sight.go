@@ -20,7 +20,7 @@ const (
 	// should not ask in step.
 	firstReopening   = 100 * time.Millisecond
 	longestReopening = 5 * time.Second
-	// mostOpening bounds how many views of jobs are opened at the same time. It is how many jobs register at once, too.
+	// mostOpening bounds how many views are opened at the same time, when jobs start and when views have ended.
 	mostOpening = 256
 )
 

@@ -11,12 +11,8 @@ import (
 	"time"
 )
 
-const (
-	// mostWaiting bounds how many lines wait for the log to take them.
-	mostWaiting = 8192
-	// messageMissing says how many lines are missing because the log did not take them.
-	messageMissing = "lines of the log are missing: it did not take them in time"
-)
+// mostWaiting bounds how many lines wait for the log to take them.
+const mostWaiting = 8192
 
 // Queue has the lines that wait for a log. It costs a goroutine only while there are any. All methods may be called concurrently.
 type Queue struct {
@@ -131,7 +127,7 @@ func (q *Queue) takeMissing() *slog.Record {
 	if q.missing == 0 {
 		return nil
 	}
-	r := slog.NewRecord(time.Now(), slog.LevelWarn, messageMissing, 0)
+	r := slog.NewRecord(time.Now(), slog.LevelWarn, "lines of the log are missing", 0)
 	r.AddAttrs(slog.Int("missing", q.missing))
 	if q.why != "" {
 		r.AddAttrs(slog.String("panic", q.why))

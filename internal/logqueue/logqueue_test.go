@@ -66,8 +66,7 @@ func TestALoggerStaysWhatItIs(t *testing.T) {
 	t.Parallel()
 	type key struct{}
 	var traces []any
-	var p *page
-	p = newPage(func(string) {})
+	p := newPage(func(string) {})
 	inner := contextual{p, func(ctx context.Context) { traces = append(traces, ctx.Value(key{}), ctx.Err()) }}
 	log, q := New(slog.New(inner).With("a", 1))
 	ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "trace"))
@@ -123,7 +122,7 @@ func TestALogThatStandsStill(t *testing.T) {
 		q.Flush(time.Minute)
 		all := p.read()
 		require.Len(t, all, mostWaiting+2, "one that was being taken, and one that counts the rest")
-		require.Equal(t, `level=WARN msg="`+messageMissing+`" missing=99`, all[1])
+		require.Equal(t, `level=WARN msg="lines of the log are missing" missing=99`, all[1])
 		q.Flush(time.Minute)
 		require.Equal(t, time.Second, time.Since(began), "nothing is left")
 	})
@@ -136,7 +135,7 @@ func TestALogThatBreaks(t *testing.T) {
 		breaks func()
 		want   []string
 	}{
-		"panics":             {func() { panic("no such key") }, []string{"level=INFO msg=second", `level=WARN msg="` + messageMissing + `" missing=1 panic=string`}},
+		"panics":             {func() { panic("no such key") }, []string{"level=INFO msg=second", `level=WARN msg="lines of the log are missing" missing=1 panic=string`}},
 		"ends the goroutine": {runtime.Goexit, []string{"level=INFO msg=second"}},
 	} {
 		t.Run(name, func(t *testing.T) {
