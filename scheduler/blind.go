@@ -45,7 +45,9 @@ func (b *blind) stopTimer() {
 }
 
 // neverSaw notes that the tree of the job could not be opened when the job was taken up.
-func (r *runner) neverSaw(since time.Time, reason error) { r.blind = &blind{since: since, reason: reason} }
+func (r *runner) neverSaw(since time.Time, reason error) {
+	r.blind = &blind{since: since, reason: reason}
+}
 
 // seesFirst ends that, if it was so.
 func (r *runner) seesFirst() {

@@ -166,7 +166,7 @@ func logs(call *ast.CallExpr) bool {
 	}
 	_, level := levels[method]
 	on = strings.ToLower(on[strings.LastIndex(on, ".")+1:])
-	return (level || method == "Log" || method == "LogAttrs") && (on == "log" || on == "logger")
+	return (level || method == "Log" || method == "LogAttrs") && (on == "log" || on == "logger") || name == "slog.NewRecord"
 }
 
 func cutLast(name string) (before, last string) {
