@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
 )
 
 func newBackfill(p *program) *cobra.Command {
@@ -113,7 +114,10 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		if errors.As(err, &failed) {
 			leaves = ", which leaves out the fire that failed"
 		}
-		return fmt.Errorf("%w; go on with the same command and --id %s%s", err, operate.Options{ID: result.ID, Since: result.Since}.Key(), leaves)
+		err = fmt.Errorf("%w; go on with the same command and --id %s%s", err, operate.Options{ID: result.ID, Since: result.Since}.Key(), leaves)
+		if errors.Is(err, registry.ErrDenied) && len(result.Left) < len(fires) {
+			return statusError{exitSome, err} // a right was taken away meanwhile
+		}
 	}
 	return err
 }

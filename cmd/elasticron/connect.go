@@ -53,7 +53,7 @@ func newRegistryConnection(p *program, flags *pflag.FlagSet) *connection {
 func reading(p *program, cmd *cobra.Command, do func(cmd *cobra.Command, args []string, at place) error) *connection {
 	c := newConnection(p, cmd.Flags())
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return c.with(cmd.Context(), func(at place) error { return do(cmd, args, at) })
+		return c.with(cmd.Context(), func(at place) error { return refusedIfDenied(do(cmd, args, at)) })
 	}
 	return c
 }
@@ -62,7 +62,7 @@ func reading(p *program, cmd *cobra.Command, do func(cmd *cobra.Command, args []
 func (c *connection) with(ctx context.Context, do func(place) error) error {
 	at, err := c.reach(ctx)
 	if err != nil {
-		return err
+		return refusedIfDenied(err)
 	}
 	err = do(at)
 	if all, is := at.(*registries); is && err == nil {
@@ -71,8 +71,13 @@ func (c *connection) with(ctx context.Context, do func(place) error) error {
 	if closed := leave(ctx, at); err == nil {
 		err = closed
 	}
+	return err
+}
+
+// refusedIfDenied gives an error the status of a refusal if a right is missing. It is for where nothing can have been done.
+func refusedIfDenied(err error) error {
 	if errors.Is(err, registry.ErrDenied) && statusOf(err) == exitFailed {
-		return statusError{exitRefused, err} // a right is missing: whoever reads gets the status of whoever operates
+		return statusError{exitRefused, err}
 	}
 	return err
 }

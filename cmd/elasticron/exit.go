@@ -16,7 +16,7 @@ const (
 	exitOK          = 0
 	exitFailed      = 1
 	exitMisuse      = 2   // the command line is wrong, and nothing was done
-	exitRefused     = 3   // an operation is not possible as things are, or a right is missing, and nothing was done
+	exitRefused     = 3   // an operation is not possible as things are, or a right is missing, as also with a wrong password of the store, and nothing was done
 	exitSome        = 4   // done for some, failed for others
 	exitWaited      = 5   // the time to wait was over; what was asked for may still happen
 	exitInterrupted = 130 // as shells have it for programs that a Ctrl-C ended

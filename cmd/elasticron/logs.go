@@ -209,13 +209,13 @@ func (l *logging) with(ctx context.Context, registryToo bool, do func(history.Ou
 	case file == "":
 		return l.conn.with(ctx, func(at place) error {
 			if server, is := at.(*client.Namespace); is {
-				return do(server, at)
+				return refusedIfDenied(do(server, at))
 			}
 			return misuse("no history is named: want --history, $%s, or --server and a server that was started with --history", historyVariable)
 		})
 	case registryToo:
 		return l.conn.with(ctx, func(at place) error {
-			return withHistory(ctx, file, func(kept history.OutputReader) error { return do(kept, at) })
+			return withHistory(ctx, file, func(kept history.OutputReader) error { return refusedIfDenied(do(kept, at)) })
 		})
 	default:
 		return withHistory(ctx, file, func(kept history.OutputReader) error { return do(kept, nil) })

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -312,4 +313,24 @@ func TestWhatWasEditedAndRefusedIsKept(t *testing.T) {
 	_, errOut, status := w.does(t, on("reshard", "orders", "--timeout", "-1s")...)
 	require.Equal(t, exitMisuse, status)
 	require.Contains(t, errOut, "--timeout is -1s")
+}
+
+// Who may not even open the registry has done nothing.
+func TestARegistryThatMayNotBeOpened(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.etcd = func(context.Context, etcd.Config) (registry.Registry, error) {
+		return nil, &registry.OpError{Op: "open", Path: "/", Err: registry.ErrDenied}
+	}
+	for _, args := range [][]string{{"get", "jobs"}, {"trigger", "orders", "--yes"}} {
+		_, errOut, status := w.does(t, on(args...)...)
+		require.Equal(t, exitRefused, status, errOut)
+	}
+}
+
+// A right that is taken away when something was done already is no refusal.
+func TestARightThatGoesInABackfill(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, exitSome, statusOf(judged(statusError{exitSome, fmt.Errorf("go on: %w", registry.ErrDenied)})))
+	require.Equal(t, exitRefused, statusOf(judged(fmt.Errorf("not begun: %w", registry.ErrDenied))))
 }

@@ -107,6 +107,8 @@ func judged(err error) error {
 		return statusError{exitSome, err}
 	case errors.As(err, &unconfirmed):
 		return statusError{exitWaited, err}
+	case statusOf(err) != exitFailed:
+		return err // it has one
 	case refused:
 		return statusError{exitRefused, err}
 	case errors.Is(err, operate.ErrInvalidOption):

@@ -43,8 +43,13 @@ func (s *Store) Prepare(ctx context.Context) error {
 	return fmt.Errorf("prepare the tables: %w", err)
 }
 
-// doubtTables has the next call look for the tables again: this one failed, and somebody may have dropped them.
-func (s *Store) doubtTables() { s.prepared.Store(false) }
+// doubtTables has the next call look for the tables again: this one failed, and somebody may have dropped them. If its time is over,
+// it was not the database that said so.
+func (s *Store) doubtTables(ctx context.Context) {
+	if ctx.Err() == nil {
+		s.prepared.Store(false)
+	}
+}
 
 func (s *Store) prepare(ctx context.Context, conn *sql.Conn) error {
 	for _, t := range []table{executions, statuses} {

@@ -79,7 +79,7 @@ func read[E history.Event](ctx context.Context, s *Store, t table, w where, p hi
 		return rows.Err()
 	})
 	if err != nil {
-		s.doubtTables()
+		s.doubtTables(ctx)
 		return history.Page[E]{}, fmt.Errorf("read %s: %w", t.name, err)
 	}
 	return page, nil

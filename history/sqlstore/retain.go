@@ -22,7 +22,7 @@ func (s *Store) DeleteBefore(ctx context.Context, before time.Time) (int64, erro
 		n, err := s.deleteOld(ctx, t, before)
 		all += n
 		if err != nil {
-			s.doubtTables()
+			s.doubtTables(ctx)
 			return all, fmt.Errorf("delete from %s: %w", t.name, err)
 		}
 	}

@@ -30,7 +30,7 @@ func (s *Store) Write(ctx context.Context, events []history.Event) error {
 		}
 	}
 	if err != nil {
-		s.doubtTables()
+		s.doubtTables(ctx)
 		return err
 	}
 	if r.count == 0 {
