@@ -23,7 +23,7 @@ const pathMetrics = "/metrics"
 const (
 	maxForm     = 64 << 10
 	hashWithin  = 10 * time.Second // for a login to have its turn
-	longestNext = 1_900 // so that the cookie of a login at the provider has it, too
+	longestNext = 1_900            // so that the cookie of a login at the provider has it, too
 )
 
 const tooManyGroups = "The server knows who you are, but you are in too many groups for a session. " +
