@@ -3,6 +3,7 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -197,7 +198,11 @@ func (c *catalog) handles(name string) bool {
 	}
 	cfg, err := c.s.dialect.Layout().DecodeConfig(c.now.Get(jobtree.For(name).Root()).Value, node)
 	if err == nil {
-		return c.s.classes.has(cfg)
+		taken, failed := c.s.classes.has(c.life, cfg)
+		if failed != nil && c.life.Err() == nil {
+			c.s.repeated(slog.LevelError, "job is left alone: the filter of jobs panicked", name, failed)
+		}
+		return taken
 	}
 	if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
 		return false // it is data of another registry

@@ -95,6 +95,37 @@ func TestReadyNamesTheJobsOfTheRegistry(t *testing.T) {
 	})
 }
 
+// A filter that panics takes no job, which the log tells; one that does not return holds up neither other jobs nor a stop.
+func TestABadFilter(t *testing.T) {
+	t.Parallel()
+	for name, filter := range map[string]func(over <-chan struct{}) bool{
+		"panics":          func(<-chan struct{}) bool { panic("no such label") },
+		"does not return": func(over <-chan struct{}) bool { <-over; return true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				over := make(chan struct{})
+				defer close(over)
+				var log lines
+				c.store(ofClass("mail", "index", 1))
+				opts := append(handlers(c, "a", nil, "index"), scheduler.WithJobFilter(func(job.Config) bool { return filter(over) }), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+				a := c.launchWith("a", nil, opts, nil)
+				require.NoError(t, errOf(a.Add(t.Context(), jobOf(1), c.record("a", nil))))
+				sleepUntil(6 * time.Second)
+				runs := c.take()
+				require.Len(t, runs, 1)
+				require.Equal(t, "orders", runs[0].sc.JobName)
+				if name == "panics" {
+					require.Contains(t, log.line("the filter of jobs panicked"), "no such label")
+				}
+				a.stop(t)
+				require.Less(t, time.Since(bubbleStart), 10*time.Second)
+			})
+		})
+	}
+}
+
 // A process takes part only in jobs that its filter takes, from the moment at which their configuration says so.
 func TestAFilterTakesJobs(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -51,7 +52,8 @@ func WithHandler(class string, code job.Handler) Option {
 // job as it does one without a handler. The default takes all.
 //
 // The function must be safe for concurrent use, fast, and depend on nothing but the configuration; if it decides in
-// another way from some moment on, call [Scheduler.Reconsider]. One that panics says no. Jobs that [Scheduler.Add]
+// another way from some moment on, call [Scheduler.Reconsider]. One that panics says no, and the
+// log tells. Jobs that [Scheduler.Add]
 // declares are not asked about.
 func WithJobFilter(take func(job.Config) bool) Option {
 	return func(o *options) error {
@@ -74,27 +76,41 @@ func (s *Scheduler) Reconsider() {
 	}
 }
 
-// has tells whether this process has code for a job, and is to take part in it.
-func (h handlers) has(cfg job.Config) bool {
-	return h.byClass[cfg.ClassName()] != nil && h.takes(cfg)
+// has tells whether this process has code for a job, and is to take part in it. The error is that of a filter that panicked, or
+// the end of ctx while the filter had not returned.
+func (h handlers) has(ctx context.Context, cfg job.Config) (bool, error) {
+	if h.byClass[cfg.ClassName()] == nil {
+		return false, nil
+	}
+	return h.takes(ctx, cfg)
 }
 
-func (h handlers) takes(cfg job.Config) bool {
+func (h handlers) takes(ctx context.Context, cfg job.Config) (bool, error) {
 	if h.take == nil {
-		return true
+		return true, nil
 	}
+	type answer struct {
+		taken bool
+		err   error
+	}
+	answered := make(chan answer, 1)
 	taken := false
-	err := protect.Call(func() error {
+	protect.Go(func() error {
 		taken = h.take(cfg)
 		return nil
-	})
-	return err == nil && taken
+	}, func(err error) { answered <- answer{err == nil && taken, err} })
+	select {
+	case a := <-answered:
+		return a.taken, a.err
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
 }
 
 // Configure implements [job.Handler].
 func (h handlers) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	code := h.byClass[cfg.ClassName()]
-	if code != nil && !h.takes(cfg) { // until the catalog has left the job
+	if taken, err := h.takes(context.Background(), cfg); code != nil && (err != nil || !taken) { // until the catalog has left the job
 		return nil, &job.FieldError{Field: "Name", Value: cfg.Name, Reason: "must be that of a job which the filter of this process takes"}
 	}
 	if code == nil {
