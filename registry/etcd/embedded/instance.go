@@ -19,6 +19,7 @@ type instance struct {
 	etcd *embed.Etcd
 	lock io.Closer                   // of the folder
 	grpc atomic.Pointer[grpc.Server] // set once clients are served
+	opts *options
 }
 
 // launch starts a server at its place and does not wait for it to be ready.
@@ -30,7 +31,7 @@ func launch(ctx context.Context, o *options, at place) (*instance, error) {
 	if err != nil {
 		return nil, err
 	}
-	in := &instance{lock: lock}
+	in := &instance{lock: lock, opts: o}
 	cfg := config(o, at)
 	cfg.ServiceRegister = func(s *grpc.Server) { in.grpc.Store(s) }
 	etcd, err := embed.StartEtcd(cfg)
@@ -57,19 +58,61 @@ func (in *instance) ready(ctx context.Context) error {
 
 // stop breaks the connections of clients and then stops the server. Left to itself, etcd waits up to
 // 7 seconds for clients to end their watches, which they never do.
-func (in *instance) stop() {
-	if s := in.grpc.Load(); s != nil {
-		s.Stop()
-	}
-	in.etcd.Close()
-	_ = in.lock.Close() // nothing was written to it
+func (in *instance) stop() error {
+	return in.end(in.etcd.Server.Stop, func() {
+		in.disconnect()
+		in.etcd.Close()
+	})
 }
 
 // kill stops the server before it can say anything to clients or members. It is also the way to stop a
 // server that was never ready: closing that one in order waits for the readiness for ever.
-func (in *instance) kill() {
-	in.etcd.Server.HardStop()
-	in.stop()
+func (in *instance) kill() error {
+	return in.end(in.etcd.Server.HardStop, func() {
+		in.etcd.Server.HardStop()
+		in.disconnect()
+		in.etcd.Close()
+	})
+}
+
+func (in *instance) disconnect() {
+	if s := in.grpc.Load(); s != nil {
+		s.Stop()
+	}
+}
+
+// end has whole end everything, which waits for every connection of which the server has read too little to know what is
+// spoken there: for ever, if the other side says nothing. Nobody else has these connections, so after closeTime they are
+// left to those who opened them: stop ends the server itself, if whole has not come to that, which makes the data safe, and
+// the ports are closed. On an error the data may not be safe yet, and the folder stays locked until it is.
+func (in *instance) end(stop, whole func()) error {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		whole()
+	}()
+	select {
+	case <-closed:
+		return in.lock.Close()
+	case <-time.After(in.opts.closeTime):
+	}
+	go stop()
+	select {
+	case <-in.etcd.Server.StopNotify():
+	case <-time.After(in.opts.stopTime):
+		go func() {
+			<-in.etcd.Server.StopNotify()
+			_ = in.lock.Close()
+		}()
+		return fmt.Errorf("etcd in %s has not stopped within %s", in.etcd.Config().Dir, in.opts.closeTime+in.opts.stopTime)
+	}
+	for _, port := range in.etcd.Clients {
+		_ = port.Close() // some are closed already
+	}
+	for _, port := range in.etcd.Peers {
+		_ = port.Close()
+	}
+	return in.lock.Close()
 }
 
 func (in *instance) leads() bool {

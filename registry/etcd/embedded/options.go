@@ -35,13 +35,15 @@ type options struct {
 	logger      *slog.Logger
 	httpAddress string                 // where HTTP is answered apart from gRPC; empty = on the clients' port
 	free        func() (string, error) // finds an address of the loopback that nobody listens on
+	closeTime   time.Duration          // how long a stop waits for connections that have said nothing
+	stopTime    time.Duration          // how long it then waits for the server, without them
 }
 
 func newOptions(opts []Option) (*options, error) {
 	o := &options{
 		tickMs: 100, electionMs: 1000, bcryptCost: uint(bcrypt.DefaultCost),
 		retention: 10 * time.Minute, maxTxnOps: embed.DefaultMaxTxnOps,
-		free: freeAddress,
+		free: freeAddress, closeTime: 2 * time.Second, stopTime: 15 * time.Second,
 	}
 	faults := option.Apply(o, opts)
 	if o.address != "" && !o.tls.ClientCertAuth && !onLoopback(o.address) {

@@ -21,6 +21,7 @@ type Server struct {
 
 	mu      sync.Mutex
 	running *instance // nil while stopped
+	fault   error     // why a stop ended before the server had
 	closed  bool
 }
 
@@ -46,8 +47,9 @@ func (s *Server) Dir() string { return s.place.dir }
 
 // Stop stops the server and leaves its data for [Server.Restart]. A leader hands over to another
 // member first. It breaks the connections of clients rather than wait for them, and does nothing if
-// the server is stopped already. On Linux the system gives the ports that the server found by itself to nobody else
-// until Close.
+// the server is stopped already. Connections that have said nothing yet, such as those of a check of ports, hold it up for
+// two seconds, and are then left to those who opened them. On Linux the system gives the ports that the server found by itself
+// to nobody else until Close.
 func (s *Server) Stop() { s.halt((*instance).stop) }
 
 // Kill stops the server as a crash would: without a word to the other members. Its data stays for
@@ -68,8 +70,7 @@ func (s *Server) Restart(ctx context.Context) error {
 		return fmt.Errorf("restart embedded etcd: %w", err)
 	}
 	if err := running.ready(ctx); err != nil {
-		running.kill()
-		return fmt.Errorf("restart embedded etcd: %w", err)
+		return fmt.Errorf("restart embedded etcd: %w", errors.Join(err, running.kill()))
 	}
 	s.running = running
 	return nil
@@ -83,7 +84,9 @@ func (s *Server) Running() bool {
 }
 
 // Close stops the server for good and removes its folder if that is a temporary one. It returns at
-// once, also while clients are connected, and may be called more than once.
+// once, also while clients are connected, and within seconds where connections have said nothing yet, see [Server.Stop]. It
+// may be called more than once. If etcd itself does not stop, as on a disk that does not answer, Close returns an error after
+// 17 seconds at the latest, and leaves the folder as it is, locked.
 func (s *Server) Close() error {
 	s.Stop()
 	s.mu.Lock()
@@ -92,18 +95,18 @@ func (s *Server) Close() error {
 		return nil
 	}
 	s.closed = true
-	err := s.place.letGo()
-	if s.temporary {
+	err := errors.Join(s.fault, s.place.letGo())
+	if s.temporary && s.fault == nil {
 		err = errors.Join(err, removeTemporary(s.place.dir))
 	}
 	return err
 }
 
-func (s *Server) halt(how func(*instance)) {
+func (s *Server) halt(how func(*instance) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running != nil {
-		how(s.running)
+		s.fault = how(s.running)
 		s.running = nil
 	}
 }
