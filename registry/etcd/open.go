@@ -33,10 +33,11 @@ const (
 // the namespace may be read. The context and Config.DialTimeout bound that; nothing of the handle
 // depends on the context afterwards.
 //
-// Errors: [registry.ErrInvalid] for every fault of the config; [registry.ErrDenied] if the cluster
-// refuses the user, the password or the certificate; [registry.ErrUnsupported] if the server is older
-// than 3.5.13; otherwise [registry.ErrUnavailable], which names
-// the endpoints and what the last try came to. On an error nothing is left behind.
+// Errors: [registry.ErrInvalid] for every fault of the config that shows without connecting;
+// [registry.ErrDenied] if the cluster refuses the user, the password or the certificate;
+// [registry.ErrUnsupported] if the server is older than 3.5.13; otherwise [registry.ErrUnavailable], which
+// names the endpoints and what the last try came to, also if that is an endpoint to which nobody can
+// connect, such as one without a port. On an error nothing is left behind.
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
@@ -85,8 +86,8 @@ type serverState struct {
 	version string // empty if it is not told
 }
 
-func connect(ctx context.Context, config Config, known *members) (*clientv3.Client, serverState, error) {
-	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
+func connect(caller context.Context, config Config, known *members) (*clientv3.Client, serverState, error) {
+	ctx, cancel := context.WithTimeout(caller, config.DialTimeout)
 	defer cancel()
 	var last error
 	for retry := (retryPolicy{}); ; {
@@ -105,6 +106,10 @@ func connect(ctx context.Context, config Config, known *members) (*clientv3.Clie
 		}
 		retry.noteFailure(err)
 		if !remote.Sleep(ctx, retry.backoff()) {
+			if caller.Err() != nil {
+				return nil, serverState{}, fmt.Errorf("%w: no answer from %s before the context ended (%w): %w",
+					registry.ErrUnavailable, strings.Join(config.Endpoints, ", "), context.Cause(caller), last)
+			}
 			return nil, serverState{}, fmt.Errorf("%w: no answer from %s within %s: %w",
 				registry.ErrUnavailable, strings.Join(config.Endpoints, ", "), config.DialTimeout, last)
 		}

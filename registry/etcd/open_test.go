@@ -70,6 +70,8 @@ func TestOpenWithoutAServer(t *testing.T) {
 	cancel()
 	_, err = etcd.Open(ctx, etcd.Config{Endpoints: []string{endpoint}, Namespace: "n"})
 	require.ErrorIs(t, err, registry.ErrUnavailable)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "no answer from "+endpoint+" before the context ended (context canceled): ")
 }
 
 func TestOpenOfASilentServer(t *testing.T) {

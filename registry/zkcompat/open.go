@@ -89,7 +89,8 @@ func (r *Registry) unreachable(ctx context.Context, last error) error {
 		last = errors.New("no session was granted")
 	}
 	if ctx.Err() != nil {
-		last = errors.Join(context.Cause(ctx), last)
+		return fmt.Errorf("%w: no session from %s before the context ended (%w): %w",
+			registry.ErrUnavailable, strings.Join(r.config.Servers, ", "), context.Cause(ctx), last)
 	}
 	return fmt.Errorf("%w: no session from %s within %s: %w",
 		registry.ErrUnavailable, strings.Join(r.config.Servers, ", "), r.config.ConnectionTimeout, last)

@@ -117,6 +117,7 @@ func TestOpenEndsWithItsContext(t *testing.T) {
 	_, err := zkcompat.Open(ctx, configOf(sharedServer(t), namespaceOf(t)))
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, " before the context ended (context canceled): ")
 }
 
 // deaf is a connection on which one kind of request gets lost.
