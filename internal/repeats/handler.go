@@ -6,15 +6,19 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
-// maxText is how much of a text tells causes apart.
-const maxText = 512
+const (
+	maxText   = 512      // how much of a text tells causes apart
+	maxLogged = 64 << 10 // how much of it is logged: an error may have a whole answer in its text
+)
 
 // Handler returns one that counts the repetitions of some messages in log and hands everything else, and each
 // first line of those, to inner. Lines are of one cause if they have the same message, job and values of the
 // attributes tell. Of causes that differ in numbers alone, and in words with digits in them, only some are told
-// apart.
+// apart. Of those values at most 64 KiB each are logged.
 func Handler(inner slog.Handler, log *Log, messages, tell []string) slog.Handler {
 	return &handler{inner: inner, log: log, messages: messages, tell: tell}
 }
@@ -56,24 +60,34 @@ func (h *handler) WithGroup(name string) slog.Handler {
 
 // Handle implements [slog.Handler].
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	if slices.Contains(h.messages, r.Message) && !h.log.first(h.line(r)) {
-		return nil
+	if slices.Contains(h.messages, r.Message) {
+		line, logged := h.line(r)
+		if !h.log.first(line) {
+			return nil
+		}
+		r = logged
 	}
 	return h.inner.Handle(ctx, r)
 }
 
-func (h *handler) line(r slog.Record) Line {
+// line returns a record as what is counted and as what is logged.
+func (h *handler) line(r slog.Record) (Line, slog.Record) {
 	line := Line{Level: r.Level, Message: r.Message, Job: h.job, Attrs: make([]any, 0, r.NumAttrs())}
 	var causes []string
+	logged := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 	r.Attrs(func(a slog.Attr) bool {
-		if a.Key == keyJob {
-			line.Job = a.Value.String()
-			return true
-		}
-		line.Attrs = append(line.Attrs, a)
 		if slices.Contains(h.tell, a.Key) {
 			text := a.Value.String()
 			causes = append(causes, text[:min(len(text), maxText)])
+			if len(text) > maxLogged {
+				a.Value = slog.StringValue(texts.ShortenTo(text, maxLogged))
+			}
+		}
+		logged.AddAttrs(a)
+		if a.Key == keyJob {
+			line.Job = a.Value.String()
+		} else {
+			line.Attrs = append(line.Attrs, a)
 		}
 		return true
 	})
@@ -83,7 +97,7 @@ func (h *handler) line(r slog.Record) Line {
 		causes[i] = shape(text)
 	}
 	line.Kind = strings.Join(causes, "\x00")
-	return line
+	return line, logged
 }
 
 // shape returns a text with a mark in the place of every word that has a digit in it: a number, an address, an

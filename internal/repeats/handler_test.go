@@ -1,8 +1,10 @@
 package repeats
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,6 +72,27 @@ func TestCausesThatDifferInNumbers(t *testing.T) {
 			`level=ERROR msg=failed job=orders error="no answer within 0 ms" times=499`,
 			`level=ERROR msg=failed job=orders error="no answer within 1 ms" times=499`,
 		}, p.take())
+	})
+}
+
+// What an error says is logged up to a limit, also where it is counted: it may hold a whole answer.
+func TestOfAHugeErrorABoundedPartIsLogged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var p page
+		counts := New(p.logger(), time.Minute)
+		log := slog.New(Handler(p.logger().Handler(), counts, []string{"failed"}, []string{"error"})).With("job", "orders")
+		huge := errors.New(strings.Repeat("x", maxLogged-1) + "ü" + strings.Repeat("x", 15<<20))
+		shown := strings.Repeat("x", maxLogged-1) + fmt.Sprintf("... (%d bytes)", len(huge.Error()))
+		for range 2 {
+			log.Error("failed", "item", 1, "error", huge, "token", 7)
+		}
+		require.Equal(t, []string{`level=ERROR msg=failed job=orders item=1 error="` + shown + `" token=7`}, p.take())
+		counts.Close()
+		require.Equal(t, []string{`level=ERROR msg=failed job=orders item=1 error="` + shown + `" token=7 times=1`}, p.take())
+		whole := strings.Repeat("x", maxLogged)
+		log.Error("failed", "error", errors.New(whole))
+		require.Equal(t, []string{"level=ERROR msg=failed job=orders error=" + whole}, p.take())
 	})
 }
 
