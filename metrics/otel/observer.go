@@ -34,7 +34,9 @@ const (
 	attrListener = attribute.Key("elasticron.listener")
 )
 
-// Observer is an observer of one scheduler. Its methods are safe for concurrent use and do not block.
+// Observer is an observer of one scheduler, and of another one when that has ended. Of two at a time it would add up what they
+// count, and tell how things are in the one made last alone: nothing keeps you from that. Its methods are safe for concurrent
+// use and do not block.
 type Observer struct {
 	tracer trace.Tracer
 	instruments

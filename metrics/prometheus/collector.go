@@ -31,8 +31,10 @@ var (
 	_ prometheus.Collector     = (*Collector)(nil)
 )
 
-// New makes a collector with nothing counted. Register it, and give it to one scheduler. The error is
-// [ErrInvalidOption], with all faults of the options.
+// New makes a collector with nothing counted. Register it, and give it to one scheduler, and to another one when that has
+// ended. Of two at a time it would add up what they count, and tell how things are in the one made last alone: nothing keeps
+// you from that. Two collectors go to registerers with labels of their own, as prometheus.WrapRegistererWith makes them. The
+// error is [ErrInvalidOption], with all faults of the options.
 func New(opts ...Option) (*Collector, error) {
 	o := options{maxJobs: defaultMaxJobs, buckets: catalog.Buckets()}
 	faults := option.Apply(&o, opts)
