@@ -37,8 +37,8 @@ var (
 	ErrJavaPeers = javapeers.ErrPeers
 	// ErrNoInstance: nobody could run the job: no instance lives whose server is enabled, or the job is disabled.
 	ErrNoInstance = errors.New("job has no instance")
-	// ErrRan: Run was called before; a Scheduler runs once.
-	ErrRan = errors.New("scheduler ran already")
+	// ErrRan: Run was called before, and may go on; a Scheduler runs once.
+	ErrRan = errors.New("Run was called before: a scheduler runs once")
 	// ErrNotStarted is what a round's listeners and observers hear of an item that had begun, waited for
 	// its turn or for the started hook of its round, and was given back before its code was called: it runs later, or
 	// elsewhere.

@@ -249,6 +249,7 @@ func TestRunIsForOnce(t *testing.T) {
 	cancel()
 	require.NoError(t, s.Run(ctx))
 	require.ErrorIs(t, s.Run(ctx), scheduler.ErrRan)
+	require.EqualError(t, scheduler.ErrRan, "Run was called before: a scheduler runs once") // the other one may still go on
 	require.ErrorIs(t, errOf(s.Add(t.Context(), jobOf(1), nothing)), scheduler.ErrStopped)
 }
 

@@ -21,7 +21,7 @@ import (
 )
 
 // ErrRan is the error of a second call of [Worker.Run].
-var ErrRan = errors.New("the worker has run before")
+var ErrRan = errors.New("Run was called before: a worker runs once")
 
 // Worker runs script and HTTP jobs. Its methods are safe for concurrent use.
 type Worker struct {
