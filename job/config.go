@@ -35,9 +35,10 @@ type Config struct {
 	// Type says what kind of code the job runs. The default is [TypeSimple].
 	Type Type
 	// Cron says when the job fires: a Quartz expression of 6 or 7 fields, such as "0 0/5 * * * ?",
-	// or any other dialect of package cronexpr. With "@delay 10s", an item runs again 10 s after its last
-	// run has ended; this needs recorded executions, and Jitter to be 0. With "@triggered", it runs only
-	// when somebody triggers the job.
+	// or any other dialect of package cronexpr. "@every 1ms" and "@delay 1ms" are taken, but each run of an
+	// item is two commits of the store: below a second, that is most of what the process does. With "@delay
+	// 10s", an item runs again 10 s after its last run has ended; this needs recorded executions, and Jitter
+	// to be 0. With "@triggered", it runs only when somebody triggers the job.
 	Cron string
 	// ShardingTotalCount is the number of sharding items, 1 to [MaxShardingTotalCount].
 	ShardingTotalCount int
