@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"time"
 
+	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/option"
 )
 
@@ -14,6 +16,7 @@ import (
 type Bus struct {
 	deliveries []*delivery
 	log        *slog.Logger
+	lines      *logqueue.Queue // of log: nothing waits for it
 
 	mu      sync.Mutex
 	started bool
@@ -30,6 +33,7 @@ func NewBus(opts ...Option) (*Bus, error) {
 	if err := errors.Join(faults...); err != nil {
 		return nil, err
 	}
+	b.log, b.lines = logqueue.New(b.log)
 	for _, d := range b.deliveries {
 		d.log = b.log.With(logSink, d.name)
 	}
@@ -71,6 +75,9 @@ func (b *Bus) Start() {
 	}
 }
 
+// lastLines is how long the log has for lines that it has not taken when the bus is closed.
+const lastLines = 500 * time.Millisecond
+
 // Close takes no more events, delivers those that wait, and returns when all sinks have them or ctx
 // ends. Then the error names each sink with the number of events that it did not get, which are lost.
 // A sink that goes on writing although its context has ended is left behind.
@@ -92,6 +99,7 @@ func (b *Bus) Close(ctx context.Context) error {
 		b.wait(ctx)
 		b.end()
 	}
+	b.lines.Flush(lastLines)
 	var lost []error
 	for _, d := range b.deliveries {
 		if s := d.stats(); s.Lost+s.Waiting > 0 {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -146,7 +147,9 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 		case errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil:
 			// What must not be sent twice may be done yet. If it is seen to be done, it is; else nobody knows.
 			unsure = err
-			err = o.catchUp(ctx, view)
+			if err = o.catchUp(ctx, view); err != nil { // which is no answer to whether it was done
+				return r, d.completed(fmt.Errorf("%w; it could not be looked at: %v", unsure, err)) //nolint:errorlint // nor is why
+			}
 		}
 		if err != nil {
 			return r, d.completed(denied(err))

@@ -1,10 +1,8 @@
 package scheduler_test
 
 import (
-	"bytes"
 	"context"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 
@@ -42,7 +40,7 @@ func TestWhoWinsAConflict(t *testing.T) {
 			before := stored(t, server)["/orders/config"]
 			reg := server.Open("test")
 			defer func() { require.NoError(t, reg.Close(context.Background())) }()
-			var log bytes.Buffer
+			var log lines
 			s, err := scheduler.New(reg, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			require.NoError(t, err)
 			_, err = s.Add(t.Context(), test.declared, nothing, test.opts...)
@@ -59,12 +57,15 @@ func TestWhoWinsAConflict(t *testing.T) {
 				require.ErrorContains(t, err, "differs in ShardingTotalCount (shardingTotalCount: stored 3, declared 5);")
 				require.Equal(t, before, after)
 			}
+			over, end := context.WithCancel(t.Context())
+			end()
+			require.NoError(t, s.Run(over), "it has the log take all lines")
 			const values = `fields=ShardingTotalCount differences="shardingTotalCount: stored 3, declared 5" decided_by=OnConflict`
 			told := func(message string) bool {
-				return strings.Count(log.String(), message) == 1 && strings.Count(log.String(), values) == 1
+				return log.count(message) == 1 && log.count(values) == 1
 			}
-			require.Equal(t, test.wins == "code", told("has replaced the stored one"), log.String())
-			require.Equal(t, test.warned, told("differs from the declared one"), log.String())
+			require.Equal(t, test.wins == "code", told("has replaced the stored one"))
+			require.Equal(t, test.warned, told("differs from the declared one"))
 		})
 	}
 }

@@ -171,6 +171,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() {
+		s.lines.Flush(max(leastFlush, min(stopping.LastWords, s.curfew.Moment(3*stopping.LastWords))))
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.returned = true
@@ -206,7 +207,6 @@ func (s *Scheduler) Run(ctx context.Context) error {
 	s.closeObservers()
 	s.repeats.Close()
 	s.runs.Close()
-	s.lines.Flush(max(leastFlush, min(stopping.LastWords, s.curfew.Moment(3*stopping.LastWords))))
 	return errors.Join(failure, abandoned, s.curfew.Report())
 }
 

@@ -81,6 +81,7 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	if ran {
 		return ErrRan
 	}
+	defer w.lines.Flush(lastLines)
 	p, err := w.open(ctx, file)
 	if err != nil {
 		close(w.serving)
@@ -93,7 +94,6 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	w.parts = p
 	w.mu.Unlock()
 	close(w.serving)
-	defer w.lines.Flush(lastLines)
 	return w.toTheEnd(ctx, p)
 }
 

@@ -20,8 +20,8 @@ var rooms = []struct{ name, imports string }{
 	{"internal/option", ""},
 	{"internal/pgroup", ""},
 	{"internal/reference", ""},
-	{"internal/repeats", ""},
 	{"internal/texts", ""},
+	{"internal/repeats", "internal/texts"},
 	{"internal/tlstest", ""},
 
 	// The store: the seam, what backends share, and the backends.
@@ -88,7 +88,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/jitter internal/jobtree internal/logqueue internal/option internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
-	{"history", "internal/option internal/protect internal/texts job"},
+	{"history", "internal/logqueue internal/option internal/protect internal/texts job"},
 	{"history/observe", "history scheduler"},
 	{"health", "scheduler"},
 	{"dump", "internal/jobtree internal/option scheduler"},

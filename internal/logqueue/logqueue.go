@@ -16,6 +16,8 @@ const mostWaiting = 8192
 
 // Queue has the lines that wait for a log. It costs a goroutine only while there are any. All methods may be called concurrently.
 type Queue struct {
+	log *handler // that was given
+
 	mu      sync.Mutex
 	lines   []line
 	working bool          // a goroutine hands lines over
@@ -27,7 +29,7 @@ type Queue struct {
 // line is one line, and where it goes.
 type line struct {
 	ctx    context.Context //nolint:containedctx // a handler may read values from it
-	to     slog.Handler
+	to     *handler
 	record slog.Record
 }
 
@@ -37,8 +39,9 @@ func New(log *slog.Logger) (*slog.Logger, *Queue) {
 	if h, is := log.Handler().(*handler); is {
 		return log, h.queue
 	}
-	q := &Queue{}
-	return slog.New(&handler{queue: q, inner: log.Handler()}), q
+	q, inner := &Queue{}, log.Handler()
+	q.log = &handler{queue: q, asked: inner, made: func() slog.Handler { return inner }}
+	return slog.New(q.log), q
 }
 
 // Flush waits until the log has taken all lines, at most for so long.
@@ -81,6 +84,7 @@ func (q *Queue) work() {
 	over := false
 	defer func() {
 		if !over { // the log has ended the goroutine
+			q.miss("")
 			go q.work()
 		}
 	}()
@@ -91,15 +95,19 @@ func (q *Queue) work() {
 			return
 		}
 		if err := handle(l); err != nil {
-			q.mu.Lock()
-			q.missing++
-			q.why = err.Error()
-			q.mu.Unlock()
-		} else if missing := q.takeMissing(); missing != nil {
-			l.record = *missing
-			_ = handle(l) // who panics now, does so for the next line as well
+			q.miss(err.Error())
+		} else if missing := q.takeMissing(); missing != nil && q.log.Enabled(context.Background(), missing.Level) {
+			_ = handle(line{context.Background(), q.log, *missing}) // who panics now, does so for the next line as well
 		}
 	}
+}
+
+// miss counts a line that was not taken; why is what the log panicked with, empty if it did not.
+func (q *Queue) miss(why string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.missing++
+	q.why = why
 }
 
 // next returns the line that waits for the longest; more is false if there is none, and then nobody works any more.
@@ -143,14 +151,16 @@ func handle(l line) (err error) {
 			err = fmt.Errorf("%T", v) // whose methods may be what panicked
 		}
 	}()
-	_ = l.to.Handle(l.ctx, l.record)
+	_ = l.to.made().Handle(l.ctx, l.record)
 	return nil
 }
 
-// handler puts lines into a queue.
+// handler puts lines into a queue. What else the log does, such as to make another handler of one with attributes, may stand still as
+// well, and is left to who hands lines over.
 type handler struct {
 	queue *Queue
-	inner slog.Handler
+	asked slog.Handler        // whether it wants lines of a level: the log itself
+	made  func() slog.Handler // returns what takes the lines
 }
 
 // Enabled implements [slog.Handler]. A log that panics is asked for nothing more of this line.
@@ -160,31 +170,25 @@ func (h *handler) Enabled(ctx context.Context, level slog.Level) (enabled bool) 
 			enabled = false
 		}
 	}()
-	return h.inner.Enabled(ctx, level)
+	return h.asked.Enabled(ctx, level)
 }
 
 // Handle implements [slog.Handler].
 func (h *handler) Handle(ctx context.Context, r slog.Record) error {
-	h.queue.add(line{context.WithoutCancel(ctx), h.inner, r.Clone()})
+	h.queue.add(line{context.WithoutCancel(ctx), h, r.Clone()})
 	return nil
 }
 
 // WithAttrs implements [slog.Handler].
 func (h *handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return h.with(func() slog.Handler { return h.inner.WithAttrs(attrs) })
+	return h.with(func(made slog.Handler) slog.Handler { return made.WithAttrs(attrs) })
 }
 
 // WithGroup implements [slog.Handler].
 func (h *handler) WithGroup(name string) slog.Handler {
-	return h.with(func() slog.Handler { return h.inner.WithGroup(name) })
+	return h.with(func(made slog.Handler) slog.Handler { return made.WithGroup(name) })
 }
 
-// with returns the handler over another inner one, or over the same if that cannot be made.
-func (h *handler) with(other func() slog.Handler) (with slog.Handler) {
-	defer func() {
-		if recover() != nil {
-			with = h
-		}
-	}()
-	return &handler{queue: h.queue, inner: other()}
+func (h *handler) with(more func(slog.Handler) slog.Handler) slog.Handler {
+	return &handler{h.queue, h.asked, sync.OnceValue(func() slog.Handler { return more(h.made()) })}
 }

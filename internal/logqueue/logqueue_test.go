@@ -136,7 +136,7 @@ func TestALogThatBreaks(t *testing.T) {
 		want   []string
 	}{
 		"panics":             {func() { panic("no such key") }, []string{"level=INFO msg=second", `level=WARN msg="lines of the log are missing" missing=1 panic=string`}},
-		"ends the goroutine": {runtime.Goexit, []string{"level=INFO msg=second"}},
+		"ends the goroutine": {runtime.Goexit, []string{"level=INFO msg=second", `level=WARN msg="lines of the log are missing" missing=1`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,6 +152,47 @@ func TestALogThatBreaks(t *testing.T) {
 			require.Equal(t, test.want, p.read())
 		})
 	}
+}
+
+// Nothing of a log that stands still is waited for, as one does that holds a lock while it writes and wants it for all it does.
+func TestALogThatHoldsALock(t *testing.T) {
+	t.Parallel()
+	goOn := make(chan struct{})
+	p := newPage(func(string) { <-goOn })
+	log, q := New(slog.New(&locked{Handler: p, mu: new(sync.Mutex)}))
+	log.Info("first")
+	for range 100 {
+		log.With("a", 1).WithGroup("g").Info("next", "b", 2)
+	}
+	close(goOn)
+	q.Flush(time.Minute)
+	all := p.read()
+	require.Len(t, all, 101)
+	require.Equal(t, "level=INFO msg=next a=1 g.b=2", all[100])
+}
+
+// locked does everything under one lock.
+type locked struct {
+	slog.Handler
+	mu *sync.Mutex
+}
+
+func (l *locked) Handle(ctx context.Context, r slog.Record) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Handler.Handle(ctx, r)
+}
+
+func (l *locked) WithAttrs(attrs []slog.Attr) slog.Handler {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &locked{l.Handler.WithAttrs(attrs), l.mu}
+}
+
+func (l *locked) WithGroup(name string) slog.Handler {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return &locked{l.Handler.WithGroup(name), l.mu}
 }
 
 // A log that panics when it is asked, or made, is left alone.
