@@ -103,7 +103,8 @@ func Cluster(h scheduler.Health) Verdict {
 			continue
 		}
 		v.require(j.Blind == "", "job %q: cannot be followed: %s", j.Job, j.Blind)
-		v.require(j.Config == "", "job %q: %s", j.Job, j.Config)
+		v.require(j.Config == "" || j.LeftToOthers, "job %q: %s", j.Job, j.Config)
+		v.require(j.Config == "" || !j.LeftToOthers, "job %q is left to other instances: %s", j.Job, j.Config)
 		if h.State != scheduler.StateRunning || j.Blind != "" || j.Config != "" {
 			continue
 		}

@@ -69,6 +69,8 @@
 //	                                         and nothing runs by it until it is corrected: other
 //	                                         instances get the items at once, and keep them until the
 //	                                         clock has been right for a minute
+//	one process alone cannot use the         others get its items at once, also if it leads, and make up
+//	configuration                            what they missed; while nobody can use it, nothing is made up
 //	the clock is set back                    what ran for a fire does not run for it again; a last
 //	                                         fire more than 30 s ahead of the registry's clock was
 //	                                         written by a broken clock and is ignored

@@ -121,7 +121,8 @@ type JoinEvent struct {
 	Job string
 }
 
-// PauseEvent is a change of whether a job can run on this process.
+// PauseEvent is a change of whether a job can run on this process. If that is so for a reason of the process's own, its items
+// go to other instances.
 type PauseEvent struct {
 	Job string
 	// Err is why it pauses: its configuration is not in the registry, or cannot be read or used. nil is

@@ -128,7 +128,7 @@ func (r *runner) follow() {
 	}
 	v := r.look()
 	c.Own, c.Calm, c.Brief = r.rounds.Owned(), time.Since(r.scope.moved), r.scope.brief
-	c.Needed = !v.Usable || !v.Attached.Connected() || !v.Registered() || v.OutByClock || v.Leads() || v.State.Leader.Created == 0 || r.oldest() || r.asked()
+	c.Needed = !v.Usable || !v.Attached.Connected() || !v.Registered() || v.Out || v.Leads() || v.State.Leader.Created == 0 || r.oldest() || r.asked()
 	narrower, ok := r.s.registry.(registry.Narrower)
 	c.Spares = ok && narrower.Narrows(c.Own)
 	switch narrow, again := c.Narrow(); {

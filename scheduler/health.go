@@ -56,7 +56,7 @@ type JobHealth struct {
 	// more than 10 s and two TTLs of the session, for example because it may not read the node of an instance. Empty
 	// means that they are where they should be.
 	Sharding string `json:"sharding,omitempty"`
-	// Config tells why the job pauses: its configuration is gone, or cannot be read or used, with every
+	// Config tells why the job pauses here: its configuration is gone, or cannot be read or used, with every
 	// fault. Empty is that it does not.
 	Config string `json:"config,omitempty"`
 	// Disabled tells that no live instance of the job may run anything, because all servers or the job are disabled.
@@ -66,6 +66,9 @@ type JobHealth struct {
 	// Clock tells that this process's clock is too far off the registry's, and that its instance stays out
 	// of the job because of that, or would if it were not the only one. Empty means neither.
 	Clock string `json:"clock,omitempty"`
+	// LeftToOthers tells that this process leaves the job to other instances, for what Config or Clock says: it owns no item
+	// until that is over, or no other instance is left.
+	LeftToOthers bool `json:"left_to_others,omitempty"`
 	// ShutDown tells that an operator has shut this instance down: it takes no part in the job until the process starts
 	// anew, or leaves the job and adds it again, see [Job.Leave]; a job that it has not added comes back only at a start.
 	ShutDown bool `json:"shut_down,omitempty"`

@@ -56,7 +56,7 @@ func (r *runner) health() JobHealth {
 		}
 	}
 	h.Disabled = st.JobDisabled() || r.allDisabled()
-	h.Clock = r.membership.ClockTrouble()
+	h.Clock, h.LeftToOthers = r.membership.ClockTrouble(), r.membership.Away()
 	h.Unrecorded = r.unrecorded()
 	h.Overdue = r.overdue(h.Unrecorded)
 	r.records(&h)

@@ -18,7 +18,8 @@ func (r *runner) facts() room.Facts {
 	return room.Facts{
 		Process: &r.s.process, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached,
 		Leaving: r.departure.leaving, Blind: r.blind != nil, BlindTooLong: r.blind != nil && r.blind.expired,
-		OutByClock: r.membership.Out(), ClockRefused: r.membership.Refuses(), LeftAt: r.membership.LeftAt(), Usable: r.settings.OK, Config: r.settings.Config, Rules: &r.settings.Rules,
+		Out: r.membership.Out(), ClockRefused: r.membership.Refuses(), LeftAt: r.membership.LeftAt(),
+		Usable: r.settings.OK, Refusal: r.configuration.Refusal(), Config: r.settings.Config, Rules: &r.settings.Rules,
 		Tokens: tokens, TokensKnown: known,
 	}
 }

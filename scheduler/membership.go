@@ -48,8 +48,8 @@ func (p membershipPorts) ShutDown() { p.runner().shutDownHere() }
 // Fail implements [membership.Ports].
 func (p membershipPorts) Fail(why error) { p.runner().s.fail(why) }
 
-// takePart registers this process as an instance of the job, or takes it out because of its clock. It tells whether
-// the instance takes part, as the state shows it.
+// takePart registers this process as an instance of the job, or takes it out because of its clock or because it refuses
+// the configuration. It tells whether the instance takes part, as the state shows it.
 func (r *runner) takePart() bool {
 	r.membership.Observe(r.look())
 	var parting membership.Parting

@@ -72,8 +72,9 @@ type Configuration struct {
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
 	pausedFor, doubts string
-	unreadable        bool // the stored one
-	enabled           bool // as it was stored last
+	refusal           string // why this process refuses it, though others may be able to use it; empty = it does not
+	unreadable        bool   // the stored one
+	enabled           bool   // as it was stored last
 }
 
 // New makes the room of a job.
@@ -88,20 +89,20 @@ func (c *Configuration) Stop() { c.maker.Stop() }
 // worse than none. What the application's code makes of it comes later, and until then nothing begins.
 func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 	c.unreadable = v.State.Config.Err != nil
-	next, warnings, err := c.judge(v, others)
+	next, found, warnings := c.judge(v, others)
 	if stored := v.State.Config; stored.Exists() {
 		c.enabled = stored.Err == nil && !stored.Value.Disabled
 	} else if c.enabled {
-		err = errDeleted
+		found.common = errDeleted
 	}
 	if next.Config == nil {
 		c.maker.Drop()
-		c.takeUp(None(), nil, err)
+		c.takeUp(None(), found, nil)
 		return
 	}
 	switch {
 	case !c.inForce.OK: // it goes on when everything is known
-	case err != nil:
+	case found.all() != nil:
 		c.adopt(None())
 	default:
 		known := *next
@@ -109,22 +110,26 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		c.adopt(&known)
 	}
 	c.makeCode(*next.Config, func(m made) {
-		faults := err
+		faults := found
 		if m.fault != nil {
-			faults = errors.Join(faults, jobtree.StoredError(v.Tree.Config(), m.fault))
+			faults.own = errors.Join(faults.own, jobtree.StoredError(v.Tree.Config(), m.fault))
 		}
-		if faults == nil && m.instead != nil {
+		if faults.all() == nil && m.instead != nil {
 			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, jobtree.StoredError(v.Tree.Config(), m.instead))
 		}
 		next.Code, next.Handler = m.code, m.handler
-		c.takeUp(next, warnings, faults)
+		c.takeUp(next, faults, warnings)
 	})
 }
 
 // takeUp lets the job go on by its settings, or pauses it for what is wrong with them.
-func (c *Configuration) takeUp(next *Settings, warnings, faults error) {
-	c.tellPause(faults)
-	if faults != nil {
+func (c *Configuration) takeUp(next *Settings, found faults, warnings error) {
+	c.refusal = ""
+	if found.common == nil && found.own != nil {
+		c.refusal = found.own.Error()
+	}
+	c.tellPause(found.all())
+	if found.all() != nil {
 		c.adopt(None())
 		return
 	}
@@ -138,32 +143,46 @@ func (c *Configuration) adopt(next *Settings) {
 	c.ports.Adopt(next)
 }
 
-// judge makes the settings of the configuration as the registry has it. The error has every reason why they
+// Refusal is why this process, as it is set up or by its code, refuses the configuration, which others may be able to use;
+// empty if it does not, or nobody can use it.
+func (c *Configuration) Refusal() string { return c.refusal }
+
+// faults are why a configuration cannot be used: common ones keep all processes from it, own ones perhaps this one alone.
+type faults struct{ common, own error }
+
+func (f faults) all() error {
+	if f.own == nil {
+		return f.common
+	}
+	return errors.Join(f.common, f.own)
+}
+
+// judge makes the settings of the configuration as the registry has it. The faults are every reason why they
 // cannot be used, except those of the code; warnings has the faults in spite of which they are used. They lack
 // the code, and have no configuration if there is none that could be read.
-func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings, warnings, err error) {
+func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings, found faults, warnings error) {
 	stored := v.State.Config
 	switch {
 	case stored.Revision == 0:
-		return &Settings{}, nil, ErrNotStored
+		return &Settings{}, faults{common: ErrNotStored}, nil
 	case stored.Err != nil:
-		return &Settings{}, nil, stored.Err
+		return &Settings{}, faults{common: stored.Err}, nil
 	}
 	cfg := others.InForce(v, &v.State.Config.Value)
-	warnings, err = jobtree.CheckConfig(v.Job(), *cfg)
-	faults := []error{err}
-	fault := func(err error) { faults = append(faults, jobtree.StoredError(v.Tree.Config(), err)) }
+	warnings, found.common = jobtree.CheckConfig(v.Job(), *cfg)
 	if class := cfg.ClassName(); c.ports.Class() != "" && class != c.ports.Class() {
-		fault(&job.FieldError{Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class())})
+		found.own = jobtree.StoredError(v.Tree.Config(), &job.FieldError{
+			Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class()),
+		})
 	}
 	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Others().OwnRules {
 		warnings = errors.Join(warnings, err) // another may know it, and lead
 	} else if err != nil {
-		faults = append(faults, err)
+		found.own = errors.Join(found.own, err)
 	}
 	next = &Settings{OK: true, Config: cfg}
-	if err = errors.Join(faults...); err != nil {
-		return next, warnings, err
+	if found.all() != nil {
+		return next, found, warnings
 	}
 	schedule, _ := c.ports.Schedules().Of(*cfg) // CheckConfig found no fault with either
 	next.Rules = policy.RulesOf(schedule, *cfg)
@@ -171,7 +190,7 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 		next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
 	}
 	next.MaxRunning = c.maxRunning(*cfg)
-	return next, warnings, nil
+	return next, found, warnings
 }
 
 // judgeStrategy tells whether this process has a strategy. One that it does not have would leave the job

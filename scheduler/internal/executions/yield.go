@@ -61,7 +61,7 @@ func (x *Executions) tellYield(v room.View, e *Execution) {
 }
 
 // leaves tells whether this instance is on its way out of the job, which may have to wait for what runs here.
-func leaves(v room.View) bool { return v.Leaving || v.BlindTooLong || v.OutByClock }
+func leaves(v room.View) bool { return v.Leaving || v.BlindTooLong || v.Out }
 
 // mustNotRun tells whether the item of an execution is not to run here, whoever owns it: the job pauses, or this server or the
 // item is disabled.

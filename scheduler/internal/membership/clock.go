@@ -1,10 +1,8 @@
 package membership
 
 import (
-	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -103,17 +101,6 @@ func (m *Membership) clockIsFresh(v room.View, nowAndThen bool) bool {
 	return false
 }
 
-// other returns another live instance of the job that could run its items.
-func other(v room.View) jobtree.Instance {
-	i := slices.IndexFunc(v.State.Instances, func(i jobtree.Instance) bool {
-		return i.ID != v.Instance && i.Session != 0 && v.State.MayOwn(i)
-	})
-	if i < 0 {
-		return jobtree.Instance{}
-	}
-	return v.State.Instances[i]
-}
-
 func (m *Membership) stayOut(off, bound time.Duration) {
 	m.clock.out, m.clock.alone, m.clock.off = true, false, off
 	m.ports.StaysOut(off)
@@ -132,19 +119,6 @@ func (m *Membership) stayAlone(off time.Duration) {
 	}
 	w.alone, w.off = true, off
 }
-
-func (m *Membership) comeBack() {
-	m.clock.out, m.clock.right = false, time.Time{}
-	m.parting, m.leftAt = false, time.Time{}
-	m.ports.ComesBack()
-}
-
-// Out tells whether this instance stays out of the job because of its clock.
-func (m *Membership) Out() bool { return m.clock.out }
-
-// Away tells whether this instance takes no part because of its clock, and so leaves if it has not. It
-// joins for the first time in any case: somebody may wait for that.
-func (m *Membership) Away() bool { return m.clock.out && m.joinedAs != 0 }
 
 // JudgeClock finds out whether the job's policy lets this process's clock run fires. It is for the moment before
 // something may begin.

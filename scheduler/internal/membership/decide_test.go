@@ -3,6 +3,7 @@ package membership
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"sync"
@@ -62,6 +63,7 @@ type world struct {
 	others peers.Peers
 	holder registry.SessionID // of the instance id, as the registry itself has it
 	failed error
+	again  int // decisions that were asked for
 	work   sync.WaitGroup
 }
 
@@ -69,6 +71,7 @@ func (w *world) Life() context.Context    { return w.life }
 func (w *world) Post(message func()) bool { message(); return true }
 func (w *world) Work(do func())           { w.work.Go(do) }
 func (w *world) Wake(time.Duration)       {}
+func (w *world) DecideAgain()             { w.again++ }
 func (w *world) Log() *slog.Logger        { return slog.New(slog.DiscardHandler) }
 func (w *world) Data() bool               { return w.data }
 func (w *world) Peers() peers.Peers       { return w.others }
@@ -220,6 +223,25 @@ func TestAMemberLeavesWithWhatAFormerSessionHolds(t *testing.T) {
 	}
 }
 
+// Who leaves a job that it cannot use tells others as much as they may have to know.
+func TestAMemberThatCannotUseTheConfigurationTellsThatItLeaves(t *testing.T) {
+	t.Parallel()
+	v := seeing(t)
+	cfg := *v.Config
+	cfg.Failover, cfg.FailoverScope = true, job.FailoverAssigned
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(t, err)
+	v.State = jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
+		instance("me", mySession),
+		{Path: v.Tree.Config(), Value: text, Created: 1, Revision: 1},
+		{Path: v.Tree.ItemInstance(0), Value: "me", Created: 7, Revision: 7},
+		{Path: v.Tree.Leader(), Value: "other", Created: 6, Revision: 6, Session: foreignSession},
+	}))
+	v.Usable, v.Config = false, new(job.Config)
+	txn := new(world).room(t, false, peers.None{}).LeaveTxn(v, nil)
+	require.Contains(t, txn.Then, registry.Put(v.Tree.FailoverLeft("me"), ""))
+}
+
 // Beside ElasticJob 3.x only leaders ask for a resharding when members change, so who gives a former leadership back asks
 // for one.
 func TestAFormerLeadershipIsGivenBackBesideElasticJob3(t *testing.T) {
@@ -286,12 +308,86 @@ func TestAMemberWithAWrongClock(t *testing.T) {
 	require.Empty(t, decide(seeing(t, me, other), false), "not before it is ready")
 	require.True(t, m.Away())
 	batch := decide(seeing(t, me, other), true)
-	require.Equal(t, "leave because of the clock", batch[0].Step)
+	require.Equal(t, "leave the job to others", batch[0].Step)
 	require.Contains(t, batch[0].Txn.If, registry.CreatedAt(other.Path, other.Created), "while the other is there")
 	batch[0].Done(registry.Outcome{})
 	require.False(t, m.LeftAt().IsZero())
 	require.Equal(t, "join", decide(seeing(t), false)[0].Step, "as the last one")
 	require.False(t, m.Away())
+}
+
+// An instance whose process alone refuses the configuration leaves when it is ready for that, and comes back when it can use it,
+// or as the last one. It joins first. A configuration that nobody can use changes nothing.
+func TestAMemberThatRefusesTheConfiguration(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const refused, usable, useless = "a secret is missing", "usable", ""
+		me, other := instance("me", mySession), instance("other", foreignSession)
+		w := new(world)
+		m := w.room(t, false, peers.None{})
+		decide := func(what string, ready bool, nodes ...registry.Node) room.Batch {
+			v := seeing(t, nodes...)
+			if v.Usable = what == usable; !v.Usable {
+				v.Refusal = what
+			}
+			m.Observe(v)
+			return m.Decide(v, Parting{Ready: ready})
+		}
+		leaves := func(batch room.Batch) {
+			t.Helper()
+			require.Len(t, batch, 1)
+			require.Equal(t, "leave the job to others", batch[0].Step)
+			require.Contains(t, batch[0].Txn.If, registry.CreatedAt(other.Path, other.Created), "while the other is there")
+			batch[0].Done(registry.Outcome{})
+		}
+		joins := func(batch room.Batch) {
+			t.Helper()
+			require.Len(t, batch, 1)
+			require.Equal(t, "join", batch[0].Step)
+			require.False(t, m.Out())
+			require.Zero(t, m.LeftAt())
+		}
+		joinsFirst := decide(refused, false, other)
+		require.Equal(t, "join", joinsFirst[0].Step)
+		require.Empty(t, decide(refused, true, me, other), "it takes part for a moment")
+		require.Equal(t, 1, w.again, "nothing else may happen that it would decide on")
+		require.True(t, m.Away())
+		require.Empty(t, decide(refused, false, me, other), "not before it is ready")
+		leaves(decide(refused, true, me, other))
+		require.Empty(t, decide(useless, false, other), "nobody can use it, and the other is there")
+		require.Empty(t, decide(refused, false, other))
+		joins(decide(usable, false, other))
+
+		require.Empty(t, decide(useless, true, me, other), "all pause, and it stays")
+		require.False(t, m.Out())
+		leaves(decide(refused, true, me, other))
+		require.Empty(t, decide(refused, false), "others may come back as the last one, too")
+		time.Sleep(returnAfter("me"))
+		joins(decide(refused, false))
+		require.Empty(t, decide(refused, true, me), "the last one stays")
+		leaves(decide(refused, true, me, other))
+		require.Empty(t, decide(refused, false))
+		require.Empty(t, decide(refused, false, other), "another one was faster")
+		time.Sleep(returnAfter("me"))
+		require.Empty(t, decide(refused, false), "the time counts anew")
+
+		m.clock.out = true
+		require.Empty(t, decide(usable, false, other), "its clock is wrong as well")
+		require.True(t, m.Away())
+		require.False(t, m.refusal.out)
+	})
+}
+
+// Those that find at once that they are the last one come back one after the other, within half a second.
+func TestWhoComesBackAsTheLastOne(t *testing.T) {
+	t.Parallel()
+	at := make(map[time.Duration]int)
+	for n := range 100 {
+		after := returnAfter(fmt.Sprintf("10.0.0.%d@-@4711", n))
+		require.Less(t, after, 500*time.Millisecond)
+		at[after]++
+	}
+	require.Greater(t, len(at), returnSteps/2)
 }
 
 // An instance that leaves and has to stay registered hands over its items, and the leadership if that is its own; once.

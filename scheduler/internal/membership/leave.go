@@ -39,7 +39,11 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 // went; who leaves it without one compares that nobody has given it items meanwhile.
 func leaves(v room.View, txn *registry.Txn) {
 	v.AskForResharding(txn)
-	if !v.Config.Failover || v.Config.FailoverScope != job.FailoverAssigned {
+	cfg := v.Config
+	if !v.Usable {
+		cfg = &v.State.Config.Value // which others may be able to use
+	}
+	if !cfg.Failover || cfg.FailoverScope != job.FailoverAssigned {
 		return
 	}
 	if mayOwn(v) {
@@ -118,8 +122,8 @@ func (m *Membership) AnnounceLeave(v room.View) room.Batch {
 	}}}
 }
 
-// leaveForClock proposes to leave because of the clock, while there is another instance.
-func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
+// leaveToOthers proposes to leave for as long as this instance could run nothing, while there is another one.
+func (m *Membership) leaveToOthers(v room.View, p Parting) room.Batch {
 	if p.Stays {
 		return m.resign(v)
 	}
@@ -129,7 +133,7 @@ func (m *Membership) leaveForClock(v room.View, p Parting) room.Batch {
 	m.parting = true
 	txn, stays := m.LeaveTxn(v, p.Marks), other(v)
 	txn.If = append(txn.If, registry.CreatedAt(v.Tree.Instance(stays.ID), stays.Created))
-	return room.Batch{{Step: "leave because of the clock", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.hasLeft(v.Clock.Now()) }}}
+	return room.Batch{{Step: "leave the job to others", Alone: true, Txn: txn, Done: func(registry.Outcome) { m.hasLeft(v.Clock.Now()) }}}
 }
 
 // hasLeft notes that this instance is not registered any more because it left by itself, and may come back.

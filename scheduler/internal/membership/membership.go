@@ -1,5 +1,5 @@
 // Package membership is the room of this process as an instance of a job: under which id and session it is
-// registered, how it joins and leaves, and whether its clock lets it take part.
+// registered, how it joins and leaves, and whether its clock and the job's configuration let it take part.
 package membership
 
 import (
@@ -20,8 +20,8 @@ type Ports interface {
 	Peers() peers.Peers
 	// Get reads a node from the registry itself.
 	Get(ctx context.Context, path string) (registry.Node, error)
-	// ComesBack hears that the instance, which stayed out because of its clock, takes part again. StaysOut hears that
-	// it will stay out, as its clock is off by so much; negative if it is behind.
+	// ComesBack hears that the instance, which stayed out, takes part again. StaysOut hears that it will stay out, as its
+	// clock is off by so much; negative if it is behind.
 	ComesBack()
 	StaysOut(off time.Duration)
 	// ShutDown hears that others took this instance out of the job for good.
@@ -37,35 +37,41 @@ type Membership struct {
 	sessions  []registry.SessionID // the last ones of this process, the present one last
 	waitingID time.Time            // since when another session holds our instance id; zero = none does
 	joinedAs  registry.Revision    // the creation of this instance's node, as it was told; 0 = it has not joined
-	parting   bool                 // it was proposed to leave because of the clock
+	parting   bool                 // it was proposed to leave the job to others
 	leftAt    time.Time            // when this instance was not registered any more because it left; zero = it has not left
 	clock     wrongClock
+	refusal   refusal
 }
 
 // New makes the room of a job.
 func New(ports Ports) *Membership { return &Membership{ports: ports} }
 
-// Observe takes in what this process's clock says: it may keep the instance out of the job, or not any more.
+// Observe takes in what this process's clock says, and whether it can use the configuration: either may keep the instance
+// out of the job, or not any more.
 func (m *Membership) Observe(v room.View) {
+	m.mindRefusal(v)
 	m.mindClock(v)
-	if m.Away() && other(v).Created == 0 {
-		m.comeBack() // as the last one
+	if m.Away() && m.deserted(v) {
+		m.comeBackAsLast(v)
 	}
 }
 
 // Decide proposes this instance's next step as a member. It removes what is left of a session before, and joins once
-// its id is free; or it leaves because of its clock, if the parting is ready.
+// its id is free; or it leaves the job to others, if it is to stay out and the parting is ready.
 func (m *Membership) Decide(v room.View, p Parting) room.Batch {
 	batch := m.RemoveFormer(v)
 	if m.Away() {
 		if m.parting && m.Standing(v) == Absent { // whether or not the answer was heard
 			m.hasLeft(v.Clock.Now())
 		}
-		return append(batch, m.leaveForClock(v, p)...)
+		return append(batch, m.leaveToOthers(v, p)...)
 	}
 	switch m.Standing(v) {
 	case Registered:
 		m.joined(v)
+		if m.Out() {
+			m.ports.DecideAgain() // to leave
+		}
 	case Former: // it joins when the state shows that it is removed
 	case Taken:
 		m.awaitID(v)

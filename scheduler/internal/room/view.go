@@ -27,12 +27,15 @@ type Facts struct {
 
 	Blind        bool // the registry's view has ended, and the state is what it showed last
 	BlindTooLong bool // for longer than others are to wait: this instance hands over as if it left
-	OutByClock   bool // this instance stays out of the job because of its clock
+	Out          bool // this instance leaves the job to others: its clock is wrong, or its process refuses the configuration
 	ClockRefused bool // the job's policy does not let this process's clock run fires
 
-	Usable bool          // the configuration can be used
-	Config *job.Config   // in force; the zero one if none is
-	Rules  *policy.Rules // likewise; they never change
+	Usable bool // the configuration can be used
+	// Refusal is why this process, as it is set up or by its code, refuses a configuration that others may be able to use;
+	// empty if it does not, or nobody can use it. It stays while the code has not said yet what it makes of another one.
+	Refusal string
+	Config  *job.Config   // in force; the zero one if none is
+	Rules   *policy.Rules // likewise; they never change
 
 	Tokens      jobtree.Tokens // where the fencing tokens start, if that is known
 	TokensKnown bool

@@ -85,7 +85,7 @@ func (r *Rounds) MayBegin(v room.View) bool { return !r.settings.AwaitsCode && r
 // mayBeginSoon tells whether anything may begin here once the job's code has said what it makes of new settings. If that
 // takes too long, the settings cannot be used.
 func (r *Rounds) mayBeginSoon(v room.View) bool {
-	return !v.Blind && v.Usable && !v.OutByClock && v.TokensKnown && v.ServerEnabled() && v.State.Total() == v.Config.ShardingTotalCount
+	return !v.Blind && v.Usable && !v.Out && v.TokensKnown && v.ServerEnabled() && v.State.Total() == v.Config.ShardingTotalCount
 }
 
 // consider decides what happens to one of my items now.

@@ -95,7 +95,7 @@ func (d *dozing) note(passed []time.Time, fire time.Time) {
 // Dozes tells whether all items of this instance doze, so that nothing can come of a fire but that they miss one more.
 func (r *Rounds) Dozes(v room.View) bool {
 	return r.dozing.items > 0 && r.dozing.items == len(r.owned) && len(r.items) == len(r.owned) && !r.stale &&
-		v.Usable && !v.OutByClock && v.LeftAt.IsZero() && r.attended(v)
+		v.Usable && !v.Out && v.LeftAt.IsZero() && r.attended(v)
 }
 
 // Kept counts a fire of a job that dozes. It may be called while nothing happens to the job; [Rounds.Tick] of what

@@ -15,7 +15,7 @@ import (
 // whether there is anything to decide now: beyond its capacity, a process has many items that only wait for
 // their turn.
 func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
-	if !v.Usable || v.OutByClock || !r.attended(v) {
+	if !v.Usable || v.Out || !r.attended(v) {
 		r.missed.Unticked()
 		return true
 	}
