@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -53,45 +54,61 @@ func with(cfg job.Config, parameter string) job.Config {
 func TestOneOfThreeRefusesTheConfiguration(t *testing.T) {
 	t.Parallel()
 	for name, options := range map[string][]scheduler.Option{
-		"all are followed":       nil,
-		"own items only":         {scheduler.WithFollowing(scheduler.FollowOwn)},
-		"beside Java":            {scheduler.WithJavaPeers()},
-		"failover of idle items": nil,
-		"beside ElasticJob 3.":   {scheduler.WithElasticJob3Peers()},
+		"the leader":                     nil,
+		"a follower":                     nil,
+		"a follower of its own items":    {scheduler.WithFollowing(scheduler.FollowOwn)},
+		"the leader of such followers":   {scheduler.WithFollowing(scheduler.FollowOwn)},
+		"the leader, beside Java":        {scheduler.WithJavaPeers()},
+		"a follower beside Java":         {scheduler.WithJavaPeers()},
+		"the leader, beside ElasticJob3": {scheduler.WithElasticJob3Peers()},
+		"a follower beside ElasticJob3":  {scheduler.WithElasticJob3Peers()},
+		"with failover of idle items":    nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
-				java, java3 := name == "beside Java", name == "beside ElasticJob 3."
+				leads := !strings.HasPrefix(name, "a follower")
+				java, java3 := strings.Contains(name, "beside Java"), strings.Contains(name, "beside ElasticJob3")
 				cfg := jobOf(6)
-				if name == "failover of idle items" {
+				if name == "with failover of idle items" {
 					cfg.Failover, cfg.FailoverScope = true, job.FailoverAssigned
 				}
 				if java || java3 {
 					cfg = sharedJob(6)
 				}
-				change, owners := c.change, c.owners
+				change, owners, state := c.change, c.owners, c.state
 				if java3 {
 					change = func(cfg job.Config) {
 						text, err := jobtree.ElasticJob3.EncodeConfig(cfg)
 						require.NoError(t, err)
 						put(t, c.server, "/orders/config", text)
 					}
-					owners = c.owners3
+					owners, state = c.owners3, c.state3
 				}
 				var logs logbook
 				var heard pauses
-				s := c.startChoosy("s", nil, cfg, append(options, scheduler.WithLogger(slog.New(&logs)), scheduler.WithObserver(&heard))...) // it leads
+				choosy := func() *instance {
+					return c.startChoosy("s", nil, cfg, slices.Concat(options, []scheduler.Option{scheduler.WithLogger(slog.New(&logs)), scheduler.WithObserver(&heard)})...)
+				}
+				var s *instance
+				if leads {
+					s = choosy()
+				}
 				a := c.startWith("a", nil, options, cfg)
 				c.startWith("b", nil, options, cfg)
+				if !leads {
+					s = choosy()
+				}
 				sleepUntil(7 * time.Second)
 				all := map[string]int{fullID("a"): 2, fullID("b"): 2, fullID("s"): 2}
 				require.Equal(t, all, owners())
+				require.Equal(t, leads, state().Leader.Instance == fullID("s"))
 				c.take()
 
 				change(with(cfg, "new"))
 				sleepUntil(8 * time.Second)
 				require.Equal(t, map[string]int{fullID("a"): 3, fullID("b"): 3}, owners())
+				require.Contains(t, []string{fullID("a"), fullID("b")}, state().Leader.Instance)
 				_, health := s.look(t)
 				require.Contains(t, health.Config, "a secret is missing")
 				require.True(t, health.LeftToOthers)
@@ -128,6 +145,31 @@ func TestOneOfThreeRefusesTheConfiguration(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A Java leader does not see why, but that the instance has left: it gives its items to others. Nobody takes it for shut down.
+func TestAJavaLeaderGivesNothingToAProcessThatRefuses(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		java := c.javaLeads(javasOwn(2))
+		s := c.startChoosy("s", nil, sharedJob(2), scheduler.WithJavaPeers())
+		java.reshard(0, fullID("s"), fullID("s"))
+		sleepUntil(7 * time.Second)
+		require.Len(t, c.take(), 2)
+		c.change(with(javasOwn(2), "new"))
+		sleepUntil(20 * time.Second)
+		require.Len(t, c.state().Instances, 1)
+		require.NotZero(t, c.state().Necessary, "the leader is asked to assign the items anew")
+		_, health := s.look(t)
+		require.True(t, health.LeftToOthers)
+		require.False(t, health.ShutDown)
+		require.Empty(t, c.take())
+		c.change(javasOwn(2))
+		sleepUntil(21 * time.Second)
+		require.Len(t, c.state().Instances, 2)
+		_, health = s.look(t)
+		require.True(t, health.Joined)
+	})
 }
 
 // A fire that comes in the moment of the change is not lost, whoever has the item then and whether or not missed fires are
