@@ -229,6 +229,27 @@ func TestAProcessWithCodeOfAnotherTypeJoinsAndLeaves(t *testing.T) {
 	})
 }
 
+// So it is with a job that is data, from its first moment on.
+func TestAProcessRefusesAJobThatIsData(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		handler := func(h job.Handler) []scheduler.Option { return []scheduler.Option{scheduler.WithHandler("orders", h)} }
+		c.startWith("a", nil, handler(c.record("a", nil)))
+		s := c.startWith("s", nil, handler(choosy{c.record("s", nil)}))
+		sleepUntil(time.Second)
+		c.change(with(jobOf(6), "new"))
+		sleepUntil(2 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 6}, c.owners())
+		_, health := s.look(t)
+		require.True(t, health.LeftToOthers)
+		sleepUntil(11 * time.Second)
+		require.Len(t, c.take(), 2*6)
+		c.change(jobOf(6))
+		sleepUntil(12 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 3, fullID("s"): 3}, c.owners())
+	})
+}
+
 // What runs when its process starts to refuse the configuration ends where it is.
 func TestAProcessThatRefusesInterruptsNothing(t *testing.T) {
 	t.Parallel()
