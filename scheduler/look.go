@@ -19,7 +19,7 @@ func (r *runner) facts() room.Facts {
 		Process: &r.s.process, Tree: r.tree, State: r.state, Applied: r.applied, Attached: r.attached,
 		Leaving: r.departure.leaving, Blind: r.blind != nil, BlindTooLong: r.blind != nil && r.blind.expired,
 		Out: r.membership.Out(), ClockRefused: r.membership.Refuses(), LeftAt: r.membership.LeftAt(),
-		Usable: r.settings.OK, Refusal: r.configuration.Refusal(), Config: r.settings.Config, Rules: &r.settings.Rules,
+		Usable: r.settings.OK, Refused: r.configuration.Refusal() != "", Config: r.settings.Config, Rules: &r.settings.Rules,
 		Tokens: tokens, TokensKnown: known,
 	}
 }

@@ -42,6 +42,9 @@ func (p membershipPorts) StaysOut(off time.Duration) {
 	r.rounds.ClockWrong(r.look(), off)
 }
 
+// Refusal implements [membership.Ports].
+func (p membershipPorts) Refusal() string { return p.runner().configuration.Refusal() }
+
 // ShutDown implements [membership.Ports].
 func (p membershipPorts) ShutDown() { p.runner().shutDownHere() }
 

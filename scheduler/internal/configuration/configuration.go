@@ -72,9 +72,9 @@ type Configuration struct {
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
 	pausedFor, doubts string
-	refusal           string // why this process refuses it, though others may be able to use it; empty = it does not
-	unreadable        bool   // the stored one
-	enabled           bool   // as it was stored last
+	refuses           bool // this process alone, it may be: others may be able to use it
+	unreadable        bool // the stored one
+	enabled           bool // as it was stored last
 }
 
 // New makes the room of a job.
@@ -124,10 +124,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 
 // takeUp lets the job go on by its settings, or pauses it for what is wrong with them.
 func (c *Configuration) takeUp(next *Settings, found faults, warnings error) {
-	c.refusal = ""
-	if found.common == nil && found.own != nil {
-		c.refusal = found.own.Error()
-	}
+	c.refuses = found.common == nil && found.own != nil
 	c.tellPause(found.all())
 	if found.all() != nil {
 		c.adopt(None())
@@ -145,7 +142,12 @@ func (c *Configuration) adopt(next *Settings) {
 
 // Refusal is why this process, as it is set up or by its code, refuses the configuration, which others may be able to use;
 // empty if it does not, or nobody can use it.
-func (c *Configuration) Refusal() string { return c.refusal }
+func (c *Configuration) Refusal() string {
+	if !c.refuses {
+		return ""
+	}
+	return c.pausedFor
+}
 
 // faults are why a configuration cannot be used: common ones keep all processes from it, own ones perhaps this one alone.
 type faults struct{ common, own error }

@@ -9,31 +9,29 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// refusal is what a runner knows of its process refusing a configuration that others may be able to use: a secret is missing
+// refusal keeps an instance out of the job whose process refuses a configuration that others may be able to use: a secret is missing
 // on this machine, or the code is of another version. Its items would stand still here, so it leaves the job to others until
 // it can use the configuration.
 //
 // The last instance stays, and leaves when another one comes. Whether that one can use the configuration nobody knows, so of
 // several that all refuse it, one stays: a leave compares that another instance is there.
 type refusal struct {
-	out      bool      // this instance stays out of the job
 	deserted time.Time // since when there has been no other one; zero = there is
 }
 
 // mindRefusal decides whether what this process makes of the configuration lets the instance take part. One that nobody can
 // use is no reason to leave, nor one to come back.
 func (m *Membership) mindRefusal(v room.View) {
-	r := &m.refusal
 	switch {
-	case v.Usable && r.out:
-		r.out = false
+	case v.Usable && m.refusal != nil:
+		m.refusal = nil
 		if !m.clock.out {
 			m.comeBack()
 		}
-	case !r.out && v.Refusal != "" && other(v).Created != 0:
-		r.out = true
+	case m.refusal == nil && v.Refused && other(v).Created != 0:
+		m.refusal = &refusal{}
 		m.ports.Log().WarnContext(m.ports.Life(), "this process cannot use the job's configuration: the instance leaves the job to others until it can",
-			room.KeyReason, v.Refusal)
+			room.KeyReason, m.ports.Refusal())
 	}
 }
 
@@ -49,7 +47,7 @@ func other(v room.View) jobtree.Instance {
 }
 
 // Out tells whether this instance stays out of the job.
-func (m *Membership) Out() bool { return m.clock.out || m.refusal.out }
+func (m *Membership) Out() bool { return m.clock.out || m.refusal != nil }
 
 // Away tells whether this instance takes no part because it stays out, and so leaves if it has not. It joins for the first
 // time in any case: somebody may wait for that.
@@ -72,12 +70,14 @@ func returnAfter(instance string) time.Duration {
 
 // deserted tells whether this instance, which stays out, is the last one and has to take part.
 func (m *Membership) deserted(v room.View) bool {
-	r := &m.refusal
+	r := m.refusal
 	if other(v).Created != 0 {
-		r.deserted = time.Time{}
+		if r != nil {
+			r.deserted = time.Time{}
+		}
 		return false
 	}
-	if !r.out || m.Standing(v) != Absent { // nobody comes who is there
+	if r == nil || m.Standing(v) != Absent { // nobody comes who is there
 		return true
 	}
 	if r.deserted.IsZero() {
@@ -91,16 +91,16 @@ func (m *Membership) deserted(v room.View) bool {
 }
 
 func (m *Membership) comeBackAsLast(v room.View) {
-	if m.refusal.out && v.Refusal != "" {
+	if m.refusal != nil && v.Refused {
 		m.ports.Log().WarnContext(m.ports.Life(), "this process cannot use the job's configuration, and there is no other instance that could run its items: this one takes part, and the job pauses",
-			room.KeyReason, v.Refusal)
+			room.KeyReason, m.ports.Refusal())
 	}
 	m.comeBack()
 }
 
 func (m *Membership) comeBack() {
 	m.clock.out, m.clock.right = false, time.Time{}
-	m.refusal = refusal{}
+	m.refusal = nil
 	m.parting, m.leftAt = false, time.Time{}
 	m.ports.ComesBack()
 }

@@ -24,6 +24,8 @@ type Ports interface {
 	// clock is off by so much; negative if it is behind.
 	ComesBack()
 	StaysOut(off time.Duration)
+	// Refusal is why this process refuses the configuration, if it does.
+	Refusal() string
 	// ShutDown hears that others took this instance out of the job for good.
 	ShutDown()
 	// Fail hears that the process cannot take part as it is configured.
@@ -40,7 +42,7 @@ type Membership struct {
 	parting   bool                 // it was proposed to leave the job to others
 	leftAt    time.Time            // when this instance was not registered any more because it left; zero = it has not left
 	clock     wrongClock
-	refusal   refusal
+	refusal   *refusal // nil while the instance does not stay out because of one
 }
 
 // New makes the room of a job.

@@ -31,9 +31,9 @@ type Facts struct {
 	ClockRefused bool // the job's policy does not let this process's clock run fires
 
 	Usable bool // the configuration can be used
-	// Refusal is why this process, as it is set up or by its code, refuses a configuration that others may be able to use;
-	// empty if it does not, or nobody can use it. It stays while the code has not said yet what it makes of another one.
-	Refusal string
+	// Refused tells that this process, as it is set up or by its code, refuses a configuration that others may be able to use.
+	// It stays while the code has not said yet what it makes of another one.
+	Refused bool
 	Config  *job.Config   // in force; the zero one if none is
 	Rules   *policy.Rules // likewise; they never change
 
