@@ -26,7 +26,7 @@ type Execution struct {
 	Ended               time.Time // when the code returned, or the instance crashed; zero while it runs
 	Attempts            int       // 1, and one more for each retry
 	Outcome             Outcome
-	Err                 error // what the code returned, or its [job.PanicError]
+	Err                 error // what the code returned, as [scheduler.ItemEvent] has it, or its [job.PanicError]
 	// Refused tells why the end could not be recorded although the code returned: usually because another
 	// instance had taken it over by then. It is nil if the end was recorded, or has not reached the
 	// registry yet.

@@ -26,7 +26,9 @@ type Handler interface {
 //
 // The scheduler calls it concurrently for different items, but never for an item that still runs in this process.
 // If it returns an error, panics, or ends its goroutine by runtime.Goexit, this item has failed; other items go on.
-// An error whose own methods panic, as those of a nil pointer may, is replaced by one that names its type.
+// An error whose own methods panic, as those of a nil pointer may, is replaced by one that names its type. The text of any
+// other is read when the code has returned, and kept: the record, the log, listeners and observers have that text. What
+// listeners and observers get is not the error itself then; errors.Is and errors.As find that. An [ErrorHandler] gets it.
 //
 // The context ends when the work must stop: its time is over, the scheduler stops, or the session was lost, so
 // that another instance may take the item over. context.Cause says which. Code that goes on regardless may overlap
@@ -65,7 +67,8 @@ var ErrFailRound = errors.New("the round failed")
 // handlers by name.
 type ErrorHandler interface {
 	// HandleError is called after an execution failed with err, or with a [*PanicError] if the code
-	// panicked. By then, its retries are used up, and its failure is recorded. Nothing waits for the handler.
+	// panicked. It is the error itself, as the code returned it. By then, its retries are used up, and its failure is
+	// recorded. Nothing waits for the handler.
 	// An execution that was cancelled, because its session was lost or the scheduler stopped, has not failed.
 	//
 	// The scheduler calls it concurrently: up to two calls of a job at once in a process, while up to 1,024 failures

@@ -20,7 +20,7 @@ type ItemResult struct {
 	Context ShardingContext
 	Began   time.Time
 	Ended   time.Time
-	Err     error // what the item's code returned, or its [PanicError]; nil is success
+	Err     error // what the item's code returned, as [HandlerFunc] says, or its [PanicError]; nil is success
 	// Refused tells why the end could not be recorded; nil means that it was. If it is set, the execution
 	// had been taken away, and another instance may run it again.
 	Refused error

@@ -77,7 +77,9 @@ type ItemEvent struct {
 	Context job.ShardingContext
 	Began   time.Time
 	Ended   time.Time // zero when it started
-	Err     error     // what the item returned, or its [job.PanicError]; nil is success
+	// Err is what the item returned, or its [job.PanicError]; nil is success. It has the text that it had then; what of it
+	// counts else, errors.Is and errors.As find. This goes for all errors of an application's code in events.
+	Err error
 	// CutShort tells that the item's context had ended, as with its session or a stop, before its code
 	// returned Err, or while it waited to be tried again. An item that finished all the same is not cut short, and
 	// neither is one that had failed before, also if its end was Refused.

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ import (
 // testing.T.FailNow does, or returns an error; the rest does what it should.
 type vanishing struct {
 	kind   string
-	fails  error // what it returns, or panics with where it cannot; nil: it ends the goroutine
+	fails  func() error // what it returns, or panics with where it cannot; nil: it ends the goroutine
 	mu     sync.Mutex
 	called int // that code
 	failed []error
@@ -42,7 +43,7 @@ func (v *vanishing) at(kind string) error {
 	if v.fails == nil {
 		runtime.Goexit()
 	}
-	return v.fails
+	return v.fails()
 }
 
 // silentlyAt is at for code that returns no error.
@@ -161,7 +162,7 @@ func TestCodeWhoseErrorsPanicHasFailed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			testFailures(t, fails, "whose own methods panic", func(t *testing.T, err error) {
+			testFailures(t, func() error { return fails }, "whose own methods panic", func(t *testing.T, err error) {
 				t.Helper()
 				require.ErrorContains(t, err, "whose own methods panic")
 			})
@@ -169,8 +170,68 @@ func TestCodeWhoseErrorsPanicHasFailed(t *testing.T) {
 	}
 }
 
+// tired is an error whose methods answer where the code has returned it, and never again.
+type tired struct{ texts, questions *atomic.Int64 }
+
+func (e tired) Error() string { return tire(e.texts, "tired") }
+func (e tired) Is(error) bool { return tire(e.questions, false) }
+
+func tire[T any](calls *atomic.Int64, answer T) T {
+	if calls.Add(1) > 2 {
+		panic("asked too often")
+	}
+	return answer
+}
+
+// The text of an error is read for the record, the log and the events, at any time and by anybody, and what code returned
+// may be looked at for what the scheduler itself has put in.
+func TestErrorsAreAskedNothingAfterTheCodeHasReturned(t *testing.T) {
+	t.Parallel()
+	testFailures(t, func() error { return tired{new(atomic.Int64), new(atomic.Int64)} }, "tired", func(t *testing.T, err error) {
+		t.Helper()
+		require.ErrorContains(t, err, "tired")
+	})
+}
+
+// A handler is told the very error; who else hears of it gets its text, and finds it.
+func TestErrorHandlersGetTheErrorItself(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		mine := faults{"disk", "network"}
+		var told, observed, listened error
+		handlers := errorhandler.Default()
+		require.NoError(t, handlers.Register("TEST", func(job.Config, *slog.Logger) (job.ErrorHandler, error) {
+			return job.ErrorHandlerFunc(func(_ context.Context, _ string, _ job.ShardingContext, err error) error {
+				told = err
+				return nil
+			}), nil
+		}))
+		cfg := minutely(1)
+		cfg.ErrorHandler, cfg.Retries = "TEST", 1
+		code := job.HandlerFunc(func(context.Context, job.ShardingContext) error { return mine })
+		c.startDeclared("a", code, cfg, []scheduler.Option{
+			scheduler.WithErrorHandlers(handlers), scheduler.WithObserver(scheduler.ObserverFunc(func(event scheduler.Event) {
+				if e, is := event.(scheduler.ItemEvent); is && e.Over() {
+					observed = e.Err
+				}
+			})),
+		}, scheduler.WithListener(job.ListenerFuncs{After: func(_ context.Context, _ job.Round, results []job.ItemResult) error {
+			listened = results[0].Err
+			return nil
+		}}))
+		sleepUntil(time.Minute + 30*time.Second)
+		require.Equal(t, mine, told)
+		for _, err := range []error{observed, listened} {
+			var found faults
+			require.ErrorAs(t, err, &found)
+			require.Equal(t, mine, found)
+			require.EqualError(t, err, "disk, network")
+		}
+	})
+}
+
 // testFailures has code of each kind fail, and expects that its text is recorded and reported.
-func testFailures(t *testing.T, fails error, text string, expect func(*testing.T, error)) {
+func testFailures(t *testing.T, fails func() error, text string, expect func(*testing.T, error)) {
 	t.Helper()
 	reported := map[string]bool{ // false: what happened stands in the log alone
 		"item": true, "before run": true, "after run": true, "handler": true, "connection": true, "leadership": true,

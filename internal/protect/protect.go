@@ -1,5 +1,5 @@
 // Package protect calls an application's code so that a panic, and the end of its goroutine, are errors, and so that
-// whoever gets the error can use it.
+// whoever gets the error can use it: its text is asked for once, where the code ran.
 package protect
 
 import (
@@ -15,7 +15,8 @@ import (
 // ending.
 //
 // An error whose own methods panic, as those of a nil pointer may, would take the process with it wherever its text is
-// read. Another error stands for it, which names its type.
+// read. Another error stands for it, which names its type. One that could panic or block later is wrapped: its text stays
+// what it is now, [errors.Is] and [errors.As] find it, and [Original] returns it.
 func Call(fn func() error) error {
 	ended := make(chan error, 1)
 	Go(fn, func(err error) { ended <- err })
@@ -30,10 +31,10 @@ func Go(fn func() error, done func(error)) {
 		instead := errUseless
 		defer func() { done(err) }()
 		defer func() { // once err stands, whatever its methods do here
-			if tried := err; tried != nil {
+			if tried := err; tried != nil && !lasting(tried) {
 				err = instead(tried)
-				if usable(tried) {
-					err = tried
+				if text, usable := textOf(tried); usable {
+					err = &returned{text, tried}
 				}
 			}
 		}()
@@ -57,13 +58,13 @@ type probe struct{}
 
 func (*probe) Error() string { return "probe" }
 
-// usable tells whether the methods of an error return, those of what it wraps among them, where they are asked what
-// anybody asks an error. If one ends the goroutine, it does not return.
-func usable(err error) (asked bool) {
+// textOf returns the text of an error. usable tells whether its methods return, and those of what it wraps, where they are
+// asked what anybody asks an error. If one ends the goroutine, textOf does not return.
+func textOf(err error) (text string, usable bool) {
 	defer func() { _ = recover() }()
-	_ = err.Error()
+	text = err.Error()
 	one := &probe{}
 	_ = errors.Is(err, one)
 	_ = errors.As(err, &one)
-	return true
+	return text, true
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime"
 	"testing"
 
@@ -115,9 +116,83 @@ func TestErrorsWhoseMethodsPanicAreReplaced(t *testing.T) {
 	}
 }
 
-func TestErrorsOfGoodMethodsStay(t *testing.T) {
+func TestErrorsOfGoodMethodsAreFound(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{&unset{"set"}, spiteful{}, errors.Join(io.EOF, &unset{"set"})} {
-		require.Equal(t, err, protect.Call(func() error { return err }))
+	for _, err := range []error{&unset{"set"}, errors.Join(io.EOF, &unset{"set"}), &job.PanicError{Value: io.EOF}} {
+		returned := protect.Call(func() error { return fmt.Errorf("wrapped: %w", err) })
+		require.ErrorIs(t, returned, err)
+		require.EqualError(t, returned, "wrapped: "+err.Error())
+		require.Equal(t, err, protect.Original(protect.Call(func() error { return err })))
 	}
+	require.Equal(t, spiteful{}, protect.Original(protect.Call(func() error { return spiteful{} })))
+	var found *unset
+	require.ErrorAs(t, protect.Call(func() error { return errors.Join(io.EOF, &unset{"set"}) }), &found)
+	require.Equal(t, "set", found.text)
+}
+
+// Who compares errors with == finds those that are a text and nothing else, and nothing is wrapped twice.
+func TestErrorsThatCannotChangeStay(t *testing.T) {
+	t.Parallel()
+	kept := protect.Call(func() error { return &unset{"set"} })
+	for _, err := range []error{io.EOF, fmt.Errorf("item %d", 1), kept} {
+		require.Same(t, err, protect.Call(func() error { return err }))
+	}
+	require.Same(t, io.EOF, protect.Original(io.EOF))
+}
+
+// What a method did once it need not do again: it may come to wait for a mutex, or panic.
+func TestTheTextOfAnErrorIsAskedForOnce(t *testing.T) {
+	t.Parallel()
+	for name, called := range map[string]func(error) error{
+		"returned":              func(err error) error { return err },
+		"wrapped":               func(err error) error { return fmt.Errorf("deep: %w", err) },
+		"joined":                func(err error) error { return errors.Join(io.EOF, err) },
+		"the value of a panic":  func(err error) error { panic(err) },
+		"in an error of a file": func(err error) error { return &fs.PathError{Err: err} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := 0
+			returned := protect.Call(func() error {
+				return called(spiteful{loud: func() {
+					if asked++; asked > 1 {
+						panic("asked again")
+					}
+				}})
+			})
+			require.ErrorContains(t, returned, "spiteful")
+			require.Equal(t, returned.Error(), fmt.Errorf("again: %w", returned).Error()[len("again: "):])
+			require.Equal(t, 1, asked)
+		})
+	}
+}
+
+// elsewhere is an error of this module that has a type of its own.
+type elsewhere struct{ error }
+
+func (elsewhere) Is(target error) bool { return target == io.ErrUnexpectedEOF }
+
+func TestIsAndAsAskNothingOfCode(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	count := func() { asked++ }
+	of := protect.Call(func() error {
+		return errors.Join(spiteful{is: count, as: count, unwrap: count}, io.EOF, elsewhere{io.EOF})
+	})
+	before := asked
+	for _, err := range []error{of, fmt.Errorf("wrapped: %w", of), errors.Join(of, io.ErrClosedPipe)} {
+		require.False(t, protect.Is(err, io.EOF), "it is the code's")
+		_, is := protect.As[elsewhere](err)
+		require.False(t, is)
+	}
+	require.Equal(t, before, asked)
+
+	require.True(t, protect.Is(errors.Join(of, io.EOF), io.EOF))
+	require.True(t, protect.Is(fmt.Errorf("%w: %w", of, io.EOF), io.EOF))
+	ours := fmt.Errorf("wrapped: %w", elsewhere{io.EOF})
+	require.True(t, protect.Is(ours, io.ErrUnexpectedEOF))
+	found, is := protect.As[elsewhere](ours)
+	require.True(t, is)
+	require.Equal(t, elsewhere{io.EOF}, found)
+	require.False(t, protect.Is(nil, io.EOF))
 }

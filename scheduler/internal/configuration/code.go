@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync/atomic"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
@@ -35,9 +36,9 @@ type made struct {
 	instead error // why failures are logged instead of told to the handler that is wanted
 }
 
-// makeCode makes the code of a configuration, and passes it to then in a message. Code that does not return
-// in time is an error, until it returns after all.
-func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
+// makeCode makes the code of a configuration, which is stored at path, and passes it to then in a message. Code that does not
+// return in time is an error, until it returns after all.
+func (c *Configuration) makeCode(path string, cfg job.Config, then func(made)) {
 	cfg.Props = maps.Collect(maps.All(cfg.Props)) // the state's stays as it is, whatever the application does with its own
 	var what atomic.Pointer[string]
 	at := func(name string) { what.Store(&name) }
@@ -48,12 +49,18 @@ func (c *Configuration) makeCode(cfg job.Config, then func(made)) {
 		got.code, got.fault = codeOf(c.ports.Handler(), cfg)
 		at("the constructor of the error handler")
 		got.handler, got.instead = c.handlerOf(cfg)
+		got.fault, got.instead = storedError(path, got.fault), storedError(path, got.instead)
 		return nil
 	}, late, func(error) { then(got) })
 	if !asked {
 		at("Configure or the constructor of the error handler")
 		c.maker.Await(late)
 	}
+}
+
+// storedError says what [jobtree.StoredError] does of an error of the code, whose methods it calls.
+func storedError(path string, err error) error {
+	return protect.Call(func() error { return jobtree.StoredError(path, err) })
 }
 
 // handlerOf makes the error handler of a configuration. The registry may name one that this process

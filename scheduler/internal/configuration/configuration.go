@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/asking"
@@ -109,13 +110,13 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		known.Code, known.Handler, known.AwaitsCode = c.inForce.Code, c.inForce.Handler, true
 		c.adopt(&known)
 	}
-	c.makeCode(*next.Config, func(m made) {
+	c.makeCode(v.Tree.Config(), *next.Config, func(m made) {
 		faults := found
 		if m.fault != nil {
-			faults.own = errors.Join(faults.own, jobtree.StoredError(v.Tree.Config(), m.fault))
+			faults.own = errors.Join(faults.own, m.fault)
 		}
 		if faults.all() == nil && m.instead != nil {
-			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, jobtree.StoredError(v.Tree.Config(), m.instead))
+			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
 		next.Code, next.Handler = m.code, m.handler
 		c.takeUp(next, faults, warnings)
@@ -218,15 +219,15 @@ func (c *Configuration) tellPause(why error) {
 	}
 	c.pausedFor = text
 	log, life := c.ports.Log(), c.ports.Life()
-	elsewhere := (*jobtree.ElsewhereError)(nil)
-	switch {
+	_, elsewhere := protect.As[*jobtree.ElsewhereError](why)
+	switch { // what the code returned is not asked what it is
 	case why == nil:
 		log.InfoContext(life, "job goes on: its configuration can be used again")
-	case errors.Is(why, errDeleted):
+	case protect.Is(why, errDeleted):
 		log.WarnContext(life, "job was deleted from the registry by hand, it pauses")
-	case errors.As(why, &elsewhere):
+	case elsewhere:
 		log.WarnContext(life, "job pauses: its home is another registry", room.KeyError, why)
-	case errors.Is(why, ErrNotStored):
+	case protect.Is(why, ErrNotStored):
 		log.WarnContext(life, "job was removed from the registry, it pauses")
 	case c.unreadable:
 		log.ErrorContext(life, "job pauses: its configuration cannot be read", room.KeyError, why)

@@ -1,10 +1,10 @@
 package leadership
 
 import (
-	"errors"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/internal/resharding"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -71,7 +71,7 @@ func (l *Leadership) tidy(v room.View) room.Batch {
 // reshard proposes to make the assignment the one that members and settings want.
 func (l *Leadership) reshard(v room.View) room.Batch {
 	plan, err := l.planOf(v)
-	if errors.Is(err, peers.ErrAsked) {
+	if protect.Is(err, peers.ErrAsked) {
 		return nil
 	}
 	if err != nil {

@@ -36,9 +36,9 @@ type Failure struct {
 	Handler job.ErrorHandler
 	Context job.ShardingContext
 	Err     error
-	// Told hears how the call ended: nil, what the handler returned, or why it was not told. It must be
-	// safe for concurrent use.
-	Told func(error)
+	// Told hears how the call ended: nil, what the handler returned, or why it was not told; and whether what it returned
+	// is job.ErrFailRound. It must be safe for concurrent use.
+	Told func(err error, failRound bool)
 }
 
 // Failures tells a job's error handler of executions that failed, after their ends are recorded and
@@ -85,12 +85,12 @@ func (d *Failures) Tell(f Failure) {
 	defer d.mu.Unlock()
 	if d.closed {
 		d.untold++
-		f.Told(ErrHandlerClosed)
+		f.Told(ErrHandlerClosed, false)
 		return
 	}
 	c := d.begun()
 	if len(c.queue) >= failuresToKeep {
-		f.Told(errHandlerBusy)
+		f.Told(errHandlerBusy, false)
 		return
 	}
 	c.queue = append(c.queue, f)
@@ -121,7 +121,7 @@ func (d *Failures) leave(f Failure) {
 	d.mu.Lock()
 	d.untold++
 	d.mu.Unlock()
-	f.Told(ErrHandlerClosed)
+	f.Told(ErrHandlerClosed, false)
 }
 
 // giveUp tells the handler nothing more: it hangs, and the scheduler stops.
@@ -156,13 +156,18 @@ func (d *Failures) call(c *calls, f Failure) bool {
 	ctx, cancel := context.WithTimeoutCause(c.ctx, d.Bounds.Timeout, ErrErrorHandlerTimeout)
 	defer cancel()
 	done, gone := make(chan error, 1), make(chan struct{})
-	protect.Go(func() error { return f.Handler.HandleError(ctx, f.Context.JobName, f.Context, f.Err) }, func(err error) {
+	failRound := false // once done has something
+	protect.Go(func() error {
+		err := f.Handler.HandleError(ctx, f.Context.JobName, f.Context, f.Err)
+		failRound = failsRound(err)
+		return err
+	}, func(err error) {
 		done <- err
 		close(gone)
 	})
 	select {
 	case err := <-done:
-		f.Told(err)
+		f.Told(err, failRound)
 		return true
 	case <-ctx.Done():
 	}
@@ -173,7 +178,7 @@ func (d *Failures) call(c *calls, f Failure) bool {
 		if err != nil {
 			err = fmt.Errorf("%w: %w", context.Cause(ctx), err)
 		}
-		f.Told(err)
+		f.Told(err, failRound)
 		return true
 	case <-timer.C:
 	case <-d.Bounds.Curfew.Last.Done():
@@ -183,7 +188,7 @@ func (d *Failures) call(c *calls, f Failure) bool {
 		c.hang++
 		d.mu.Unlock()
 	}
-	f.Told(errHandlerHangs)
+	f.Told(errHandlerHangs, false)
 	select {
 	case <-gone:
 		return true
@@ -191,6 +196,13 @@ func (d *Failures) call(c *calls, f Failure) bool {
 	case <-c.closing:
 	}
 	return false
+}
+
+// failsRound tells whether a handler's answer is that the round fails. It is for the goroutine of the handler, as it calls
+// methods of the error, which may panic; then the answer is another error.
+func failsRound(answer error) bool {
+	defer func() { _ = recover() }()
+	return errors.Is(answer, job.ErrFailRound)
 }
 
 // Close takes no more failures, waits for those that it has until the context of the calls has ended, and

@@ -2,10 +2,10 @@ package notify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
@@ -39,7 +39,7 @@ func (c *Listeners) Call(ctx context.Context, l Listener, code func(context.Cont
 
 func (c *Listeners) call(ctx, last context.Context, l Listener, code func(context.Context) error) {
 	if err := c.try(ctx, last, l, c.Timeout, code); err != nil {
-		c.Failed(ctx, l, err, errors.Is(err, errNotCalled))
+		c.Failed(ctx, l, err, protect.Is(err, errNotCalled))
 	}
 }
 
@@ -53,9 +53,9 @@ func (c *Listeners) try(ctx, last context.Context, l Listener, limit time.Durati
 	err := bounded(ctx, last, limit, code)
 	ended()
 	switch {
-	case errors.Is(err, errNotCalled):
+	case protect.Is(err, errNotCalled):
 		c.Curfew.Note(l.String(), 0, 1)
-	case errors.Is(err, errHangs) && errors.Is(err, stopping.ErrStopped):
+	case protect.Is(err, errHangs) && protect.Is(err, stopping.ErrStopped):
 		c.Curfew.Note(l.String(), 1, 0)
 	}
 	return err
