@@ -35,6 +35,9 @@ var _ Observer = ObserverFunc(nil)
 // something, such as the span of a trace. It is called as Observe is, after the observer has heard that
 // the item started, and returns ctx or a context made of it. The item's code waits for that a second at
 // most, and then runs without.
+//
+// The code gets the values of the context that is returned, and those of ctx that it does not have. When the code is to
+// stop, and why, is up to ctx alone: an end or a deadline that the observer adds does not count.
 type ItemContext interface {
 	ItemContext(ctx context.Context, e ItemEvent) context.Context
 }

@@ -165,8 +165,8 @@ func (h *Hearer[E]) Close(enough <-chan struct{}) (hang bool, untold int) {
 
 // Context returns what the observer makes of a context, once it has heard all that happened before. It is for a
 // goroutine that may wait: it waits for a moment, while ctx lasts, and not at all for an observer that hangs.
-// Then, and if the observer makes none, it returns ctx.
-func (h *Hearer[E]) Context(ctx context.Context, carry func(context.Context) context.Context) context.Context {
+// Then, and if the observer makes none, it returns ctx. What it returns ends when ctx does.
+func (h *Hearer[E]) Context(ctx context.Context, makes func(context.Context) context.Context) context.Context {
 	if h.Busy() {
 		return ctx
 	}
@@ -174,8 +174,8 @@ func (h *Hearer[E]) Context(ctx context.Context, carry func(context.Context) con
 	asked := h.add(entry[E]{ask: func() {
 		answer := ctx
 		defer func() { made <- answer }() // also if there is none
-		if ours := carry(ctx); ours != nil {
-			answer = ours
+		if ours := makes(ctx); ours != nil {
+			answer = carry(ctx, ours)
 		}
 	}})
 	if !asked {
