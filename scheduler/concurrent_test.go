@@ -79,7 +79,7 @@ func (s slowViews) View(ctx context.Context, root string, except ...func(path st
 type heldCommits struct {
 	*memory.Registry
 	asked  chan struct{}
-	answer chan error // nil: the commit is done
+	answer chan error // nil: the commit is done, whoever waits for it by then
 }
 
 func (h heldCommits) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
@@ -87,7 +87,7 @@ func (h heldCommits) Commit(ctx context.Context, txn registry.Txn) (registry.Rev
 	if err := <-h.answer; err != nil {
 		return 0, err
 	}
-	return h.Registry.Commit(ctx, txn)
+	return h.Registry.Commit(context.WithoutCancel(ctx), txn)
 }
 
 // Of two declarations of a job at once one wins, and the other has stored nothing, though its code

@@ -13,8 +13,9 @@ import (
 )
 
 // Add declares a job, whose items handler runs, and returns its handle. It may be called before Run and while
-// Run goes on; in the second case it returns when the job has joined its cluster. If ctx ends before that, the
-// job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle.
+// Run goes on; in the second case it returns when the job has joined its cluster. If ctx ends when its configuration is stored
+// and it has yet to join, the job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle. If ctx ends
+// before that, the job is not declared.
 //
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
 // stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise. With [WithoutCreating] it stores
@@ -22,16 +23,20 @@ import (
 //
 // Errors after which the registry is as it was: every fault of cfg at once; an option that is not
 // allowed, which is [ErrInvalidOption]; a cron that never fires again, if the declaration would be stored; an unknown sharding strategy;
-// [ErrDeclared], also of all but one of several calls for one job at once; [ErrClassConflict] if the
+// [ErrDeclared], also of all but one of several calls for one job at once, and, while Run goes on, for a stored job that this
+// process has taken up by a handler of its class, see [WithHandler]; [ErrClassConflict] if the
 // stored job is another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration
-// that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before, with why if Run returns an error.
+// that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before, with why if Run returns an error; the cause of
+// ctx if it has ended before.
 //
 // Errors after which the configuration may be stored, because others may rely on it by then: those of
 // the registry, the end of ctx, [ErrStopped], just so, if Run stops meanwhile, and [ErrUnknownJob] if [Job.Leave] has the process leave
-// the job meanwhile. While Configure, Check or the constructor of the error handler has not returned, Add hears of no stop: after
-// ten seconds it returns [ErrNotReturned]. After [registry.ErrUnknownOutcome]
+// the job meanwhile. If Configure, Check or the constructor of the error handler has not returned after ten seconds, the error
+// is [ErrNotReturned]. After [registry.ErrUnknownOutcome]
 // the job was not there yet, and may be in a moment, or never: declare it again.
 func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) (*Job, error) {
+	ctx, free := s.whileRunning(ctx)
+	defer free()
 	r, err := s.add(ctx, cfg, handler, opts)
 	if err != nil {
 		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), err)
@@ -40,6 +45,9 @@ func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler
 }
 
 func (s *Scheduler) add(ctx context.Context, cfg job.Config, handler job.Handler, opts []JobOption) (*runner, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	declared, err := newJobOptions(opts)
 	if err != nil {
 		return nil, err
@@ -84,6 +92,9 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 	faults := []error{cfg.Validate()}
 	faults = append(faults, s.dialect.Faults(cfg)...)
 	faults = append(faults, configuration.CheckCode(ctx, cfg, handler), configuration.CheckHandler(ctx, cfg, s.handlers, s.log))
+	if ctx.Err() != nil {
+		return fmt.Errorf("waiting for the job's code: %w", context.Cause(ctx))
+	}
 	if _, err := inforce.MaxRunning(cfg); err != nil {
 		faults = append(faults, err)
 	}

@@ -34,11 +34,13 @@ func (n DumpNode) Agrees() bool { return n.Apart || n.Seen && n.SeenValue == n.V
 // Dump reads the job's tree, with one request, and sets what this process sees beside it. It waits for
 // nothing: a view that lags shows. What operators did is left out, as processes do not follow it.
 //
-// Errors: [ErrUnknownJob], and those of the registry.
+// Errors: [ErrUnknownJob], also if Run ends meanwhile, the end of ctx, and those of the registry.
 func (j *Job) Dump(ctx context.Context) (Dump, error) {
 	if _, err := j.view(); err != nil {
 		return Dump{}, err
 	}
+	ctx, free := j.whileKnown(ctx)
+	defer free()
 	s, name := j.s, j.r.name
 	s.mu.Lock()
 	paused, outside := j.r.pausedFor, j.r.outside

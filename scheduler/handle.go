@@ -110,8 +110,9 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 // is stored, unless its declaration is to win; see [OnConflict].
 //
 // Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it made, as
-// [Scheduler.Add] would name them; [ErrNotStored]; the end of ctx. After
-// [registry.ErrUnknownOutcome] the change may have been made, or may come about later.
+// [Scheduler.Add] would name them; [ErrNotStored]; the end of ctx; [ErrUnknownJob], also if Run ends meanwhile. After
+// [registry.ErrUnknownOutcome], which may come with one of the last two, the change may have been made, or may come about
+// later.
 func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
 	if change == nil {
 		return fmt.Errorf("update job %q: %w: change is nil", j.r.name, ErrInvalidOption)
@@ -119,6 +120,8 @@ func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error 
 	if _, err := j.view(); err != nil {
 		return err
 	}
+	ctx, free := j.whileKnown(ctx)
+	defer free()
 	for {
 		revision, err := j.update(ctx, change)
 		switch {
@@ -204,7 +207,7 @@ func updated(before, after job.Config) string {
 //
 // When ctx ends, Leave returns its cause, and the process goes on leaving, once it has begun to: before the
 // job's tree could be read there is nothing to leave, and Leave only waits. The error is [ErrStopped] if Run
-// ends meanwhile. Leaving a job that the scheduler does not have any more is no error.
+// ends meanwhile, or is to. Leaving a job that the scheduler does not have any more is no error.
 //
 // The scheduler keeps watching over each job that was left, with one view of one node, until another session has begun, or Run
 // ends.
@@ -221,21 +224,24 @@ func (j *Job) Leave(ctx context.Context) error {
 		case <-done:
 			return nil
 		case <-j.r.departure.gone.Done():
-			return nil
+			return j.s.stopped() // which gives up what runs, so that the job is left in any case
 		case <-ctx.Done():
-			return fmt.Errorf("leave job %q: waiting %s: %w", j.r.name, what, context.Cause(ctx))
+			return fmt.Errorf("waiting %s: %w", what, context.Cause(ctx))
 		case <-ended:
-			return fmt.Errorf("leave job %q: %w", j.r.name, ErrStopped)
+			return j.s.stopped()
 		}
 	}
 	if err := wait(j.r.opened.Done(), "for its tree"); err != nil {
-		return err
+		return fmt.Errorf("leave job %q: %w", j.r.name, err)
 	}
 	j.r.retire(func() {
 		j.s.watchLeft(j.r.life, j.r.name)
 		j.s.dismiss(j.r)
 	})
-	return wait(j.r.departure.gone.Done(), "for what runs here")
+	if err := wait(nil, "for what runs here"); err != nil {
+		return fmt.Errorf("leave job %q: %w", j.r.name, err)
+	}
+	return nil
 }
 
 var (

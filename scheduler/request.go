@@ -70,6 +70,8 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	if q.each || q.j.s.traits.Unrecorded {
 		return fail(ErrNotRecorded)
 	}
+	ctx, free := q.j.whileKnown(ctx)
+	defer free()
 	for {
 		view, done, err := q.j.viewOfAll(ctx)
 		if errors.Is(err, ErrUnknownJob) {

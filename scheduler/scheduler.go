@@ -79,6 +79,8 @@ type Scheduler struct {
 	stop         context.Context // ends when Run is to stop
 	cancelled    context.Context // ends when a stop cancels all items
 	cancelAll    context.CancelFunc
+	over         context.Context // ends when Run is over, and why is its cause
+	endCalls     context.CancelCauseFunc
 	stopWithin   time.Duration // as long as running items have at a stop
 
 	curfew    *stopping.Curfew
@@ -128,6 +130,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.timetable.Woke = s.watchClock
 	s.curfew = stopping.NewCurfew()
 	s.cancelled, s.cancelAll = context.WithCancel(context.Background())
+	s.over, s.endCalls = context.WithCancelCause(context.Background())
 	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
 	s.failures = notify.Bounds{Timeout: s.handlerTimeout, Curfew: s.curfew}
 	s.load.Tell = s.tellLoad
@@ -200,6 +203,7 @@ func (s *Scheduler) Run(ctx context.Context) error {
 		}
 	}
 	end(nil)
+	s.endCalls(stoppedFor(stop))
 	defer s.notices.Close()()
 	loops.Wait()
 	s.closeRunners()

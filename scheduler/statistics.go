@@ -80,11 +80,13 @@ func (t *tally) count(err, refused error) {
 // process follows its own items alone, see [WithFollowing]: then it reads the job with one request. An
 // unmonitored job has no numbers of items. It costs the time to look at each item, which ctx bounds.
 //
-// Errors: [ErrUnknownJob], the context's cause, or those of the registry.
+// Errors: [ErrUnknownJob], also if Run ends meanwhile, the context's cause, or those of the registry.
 func (j *Job) Statistics(ctx context.Context) (Statistics, error) {
 	if _, err := j.view(); err != nil {
 		return Statistics{}, err
 	}
+	ctx, free := j.whileKnown(ctx)
+	defer free()
 	s, r := j.s, j.r
 	state, err := j.state(ctx, 0)
 	if err != nil {

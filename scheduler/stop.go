@@ -105,6 +105,16 @@ func stoppedFor(stop context.Context) error {
 	return ErrStopped
 }
 
+// stopped returns what stoppedFor says of Run, and nil while it goes on. It is for who waits for what a stop brings about, too.
+func (s *Scheduler) stopped() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stop == nil || s.stop.Err() == nil {
+		return nil
+	}
+	return stoppedFor(s.stop)
+}
+
 // errRemains is why a session is given up when Run returns.
 var errRemains = errors.New("the scheduler has stopped and could not take back what it holds")
 

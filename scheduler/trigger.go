@@ -87,7 +87,7 @@ func TriggerReplacing() TriggerOption {
 // A job has one request at a time. Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one before,
 // [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance lives
 // whose server is enabled, or the job is disabled, a [job.FieldError] for what the job cannot do, such as items that
-// it does not have or that are disabled, [ErrNotStored], and those of the registry. After [registry.ErrUnknownOutcome] the job may
+// it does not have or that are disabled, [ErrNotStored], the end of ctx, and those of the registry. After [registry.ErrUnknownOutcome] the job may
 // have been triggered; asking again may trigger it twice.
 //
 // Where Java instances take part, the whole job alone can be asked for, without a parameter or a fire, and each
@@ -105,6 +105,8 @@ func (j *Job) Trigger(ctx context.Context, options ...TriggerOption) (*Request, 
 	if !known {
 		return nil, fmt.Errorf("trigger job %q: %w", j.r.name, ErrUnknownJob)
 	}
+	ctx, free := j.whileKnown(ctx)
+	defer free()
 	var seen registry.Revision // what was in the way must be seen
 	for {
 		request, err := j.trigger(ctx, o.Ask, seen)
