@@ -288,6 +288,30 @@ func TestADeclaredJobIsNotTakenUp(t *testing.T) {
 	})
 }
 
+// A job that is stored when Run begins is data by the time that it is declared, and whoever declares it hears that, and not that
+// it was declared.
+func TestAJobThatWasTakenUpCannotBeDeclared(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		opts := handlers(c, "handler", nil, "index")
+		a := c.launchWith("a", nil, opts, nil)
+		<-a.Ready()
+		require.NoError(t, errOf(a.Add(t.Context(), ofClass("orders", "index", 1), nothing)), "the first time")
+		a.stop(t)
+
+		b := c.launchWith("b", nil, opts, nil)
+		<-b.Ready()
+		err := errOf(b.Add(t.Context(), ofClass("orders", "index", 1), nothing, scheduler.OnConflict(scheduler.CodeWins)))
+		require.ErrorIs(t, err, scheduler.ErrDeclared)
+		require.ErrorContains(t, err, "has taken the job up as data")
+		b.stop(t)
+
+		before := c.launchWith("c", nil, opts, nil, ofClass("orders", "index", 1))
+		<-before.Ready()
+		require.ErrorContains(t, errOf(before.Add(t.Context(), ofClass("orders", "index", 1), nothing)), "already declared")
+	})
+}
+
 // A declared job that was left is not taken up as data, also under another session and when it has changed.
 func TestADeclaredJobThatWasLeftIsNotTakenUp(t *testing.T) {
 	t.Parallel()

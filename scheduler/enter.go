@@ -112,8 +112,11 @@ func (s *Scheduler) enterLocked(r *runner) (context.Context, error) {
 
 // refusal tells why a job of this name cannot be added. The caller holds mu.
 func (s *Scheduler) refusal(name string) error {
+	r := s.runners[name]
 	switch {
-	case s.runners[name] != nil:
+	case r != nil && r.class == "":
+		return errTakenUp
+	case r != nil:
 		return ErrDeclared
 	case s.stop != nil && s.stop.Err() != nil:
 		return stoppedFor(s.stop)

@@ -20,7 +20,8 @@ var (
 	// ErrInvalidOption: an option has a value that is not allowed. It is one error in all packages of this
 	// module with options: errors.Is finds it by the name that any of them gives it.
 	ErrInvalidOption = option.ErrInvalid
-	// ErrDeclared: a job of this name was already added to this scheduler.
+	// ErrDeclared: a job of this name was already added to this scheduler, or Run goes on and has taken the job up as data,
+	// see [WithHandler].
 	ErrDeclared = errors.New("job is already declared")
 	// ErrUnknownJob: the scheduler does not have the job: it was never added, it was left, or the scheduler does not run.
 	ErrUnknownJob = errors.New("the scheduler does not run this job")
@@ -61,6 +62,17 @@ var (
 
 // errStop ends Run as its context does.
 var errStop = errors.New("stop")
+
+// errTakenUp is ErrDeclared of a job that nobody has added.
+var errTakenUp error = takenUp{}
+
+type takenUp struct{}
+
+func (takenUp) Error() string {
+	return "this scheduler has taken the job up as data, by its handler for the job's class: add the job before Run, or give it a class without a handler"
+}
+
+func (takenUp) Is(target error) bool { return target == ErrDeclared }
 
 // ClassConflictError tells which classes met. errors.Is(err, ErrClassConflict) is true for it.
 type ClassConflictError struct {
