@@ -71,7 +71,7 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 func (f *Federation) isClosing() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.closing
+	return f.closing || f.stop != nil && f.stop.Err() != nil
 }
 
 // passes tells whether an error goes by itself, when a registry is back or a move is over.

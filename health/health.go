@@ -21,6 +21,7 @@
 package health
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -104,11 +105,11 @@ func Cluster(h scheduler.Health) Verdict {
 		}
 		v.require(j.Blind == "", "job %q: cannot be followed: %s", j.Job, j.Blind)
 		v.require(j.Config == "" || j.LeftToOthers, "job %q: %s", j.Job, j.Config)
-		v.require(j.Config == "" || !j.LeftToOthers, "job %q is left to other instances: %s", j.Job, j.Config)
+		v.require(!j.LeftToOthers, "job %q is left to other instances: %s", j.Job, cmp.Or(j.Config, j.Clock))
 		if h.State != scheduler.StateRunning || j.Blind != "" || j.Config != "" {
 			continue
 		}
-		v.require(j.Joined || j.Leaving, "job %q: not joined", j.Job)
+		v.require(j.Joined || j.Leaving || j.LeftToOthers, "job %q: not joined", j.Job)
 		v.require(j.Disabled || j.Leader != "", "job %q: no leader", j.Job)
 		v.require(j.Sharding == "", "job %q: items stay where they are: %s", j.Job, j.Sharding)
 		v.require(j.Disabled || len(j.Unowned) == 0, "job %q: items %v have no owner", j.Job, j.Unowned)

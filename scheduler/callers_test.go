@@ -86,6 +86,7 @@ func TestACallWhoseChangeWasSentSaysThatItsOutcomeIsUnknown(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		i := c.launch("a", nil, jobOf(1))
 		<-i.Ready()
+		time.Sleep(time.Second) // it leads, and has its item
 		j, err := i.Job("orders")
 		require.NoError(t, err)
 		returned := make(chan error, 1)
@@ -113,16 +114,16 @@ func TestACallWhoseChangeWasSentSaysThatItsOutcomeIsUnknown(t *testing.T) {
 func TestLeavingFromTheJobItselfHearsOfTheEndOfRun(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		var i *instance
-		returned := make(chan error, 1)
-		i = c.startWith("a", func(ctx context.Context, _ job.ShardingContext) error {
-			j, err := i.Job("orders")
+		mine, returned := make(chan *instance, 1), make(chan error, 1)
+		i := c.startWith("a", func(ctx context.Context, _ job.ShardingContext) error {
+			j, err := (<-mine).Job("orders")
 			if err == nil {
 				err = j.Leave(context.WithoutCancel(ctx))
 			}
 			returned <- err
 			return nil
 		}, []scheduler.Option{scheduler.WithStopTimeout(time.Second)}, jobOf(1))
+		mine <- i
 		sleepUntil(7 * time.Second)
 		require.Empty(t, returned)
 		i.cancel()

@@ -83,7 +83,7 @@ func storeJobs(b *testing.B, reg registry.Registry, jobs int) {
 }
 
 // mostOfAnIdleJob is what an idle job of two items may take of its process, in bytes. docs/scaling.md says what it takes.
-const mostOfAnIdleJob = 4_850
+const mostOfAnIdleJob = 4_900
 
 // A job that waits for its next fire has no goroutine, and takes little memory: there may be thousands. Of several
 // measurements the least counts, since what else happens in the process only adds to it.

@@ -73,7 +73,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/policy", "cronexpr internal/inforce internal/jitter internal/jobtree job"},
 	{"scheduler/internal/room", "internal/inforce internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
-	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
+	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/protect internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/configuration", "internal/inforce internal/jobtree internal/protect job job/errorhandler scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
 	{"scheduler/internal/membership", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/leadership", "internal/inforce internal/jobtree internal/protect internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},

@@ -77,7 +77,7 @@ func (m *Membership) deserted(v room.View) bool {
 		}
 		return false
 	}
-	if r == nil || m.Standing(v) != Absent { // nobody comes who is there
+	if r == nil || m.Standing(v) != Absent || len(v.State.Instances) > 0 { // it is there, or others are, which are disabled
 		return true
 	}
 	if r.deserted.IsZero() {

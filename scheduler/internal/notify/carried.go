@@ -12,9 +12,10 @@ type carrying struct {
 	carried         context.Context // what the observer made of it
 }
 
-// carry returns ctx with the values of what was made of it. What ends with ctx and nothing else is made of it, and stays.
+// carry returns ctx with the values of what was made of it. What ends with ctx and nothing else, and says why as ctx does, is made
+// of it, and stays.
 func carry(ctx, made context.Context) context.Context {
-	if ends := ctx.Done(); ends != nil && ends == made.Done() {
+	if ends := ctx.Done(); ends != nil && ends == made.Done() && made.Value(cancels) == ctx.Value(cancels) {
 		return made
 	}
 	return carrying{ctx, made}
