@@ -31,10 +31,10 @@ func (c *Cluster) Executions(name string) []Execution {
 	return c.book.ran(name)
 }
 
-// Fires returns the fires of a job that were due so far according to its stored settings, for every enabled item.
-// They begin when the first instance joins. They go on while no instance is there, but not while the job is disabled, or
-// all instances are on disabled servers. A fire of this very instant is among them; with jitter, it is among them once its delay is
-// over. A job with a fixed delay, or one that runs only when it is triggered, has no fires.
+// Fires returns the fires of a job that were due so far according to its stored settings, for every enabled item. They begin
+// when the first instance joins. They go on while no instance is there, but not while the job is disabled, or all instances
+// are on disabled servers. A fire of this very instant is among them; with jitter, it is among them once its delay is over.
+// A job with a fixed delay, or one that runs only when it is triggered, has no fires.
 func (c *Cluster) Fires(name string) []Fire {
 	c.tb.Helper()
 	c.known(name, "Fires")

@@ -60,9 +60,9 @@ type Server struct {
 	options
 }
 
-// Listen opens the port at which the jobs of a scheduler are dumped. The address is "host:port", as in "127.0.0.1:9888"; port 0 takes a free one.
-// The host must be a loopback address, or "localhost", unless [WithAnyAddress] is given. Errors: [ErrInvalidOption],
-// [ErrNotLoopback], and those of the port.
+// Listen opens the port at which the jobs of a scheduler are dumped. The address is "host:port", as in "127.0.0.1:9888";
+// port 0 takes a free one. The host must be a loopback address, or "localhost", unless [WithAnyAddress] is given. Errors:
+// [ErrInvalidOption], [ErrNotLoopback], and those of the port.
 func Listen(s *scheduler.Scheduler, address string, opts ...Option) (*Server, error) {
 	return listen(jobsOf{s}, address, opts)
 }

@@ -31,8 +31,8 @@ func Lost(s *jobtree.State, item int) bool {
 	return !marked && s.Instance(record.Current.Instance).Session != record.Current.Session
 }
 
-// Declare returns the transaction that records an execution as lost (T6). now goes into the record,
-// and limit is how often in a row a lost execution is run again, 0 being without limit. The caller has seen [Lost] be true of the same state.
+// Declare returns the transaction that records an execution as lost (T6). now goes into the record, and limit is how often
+// in a row a lost execution is run again, 0 being without limit. The caller has seen [Lost] be true of the same state.
 func Declare(s *jobtree.State, item int, now time.Time, limit int) (registry.Txn, error) {
 	it := s.Item(item)
 	tree, runner := s.Tree(), it.Record.Value.Current

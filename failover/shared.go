@@ -23,9 +23,9 @@ type Foreign struct {
 	Claim registry.Revision
 }
 
-// DeclareForeign returns the transaction that has an execution of a Java instance that was lost run again. now goes
-// into the record; limit is as for [Declare]. The caller has seen that the item is not claimed, and that an instance of the same
-// id, if there is one, is another process. A mark of another session is of another execution.
+// DeclareForeign returns the transaction that has an execution of a Java instance that was lost run again. now goes into the
+// record; limit is as for [Declare]. The caller has seen that the item is not claimed, and that an instance of the same id,
+// if there is one, is another process. A mark of another session is of another execution.
 func DeclareForeign(s *jobtree.State, item int, run Foreign, now time.Time, limit int) (registry.Txn, error) {
 	it, tree := s.Item(item), s.Tree()
 	begin := jobtree.Begin{

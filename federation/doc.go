@@ -1,9 +1,9 @@
 // Package federation runs one process's jobs over several registries, when there is more to run than one can carry.
 //
 // One etcd cluster carries some ten thousand monitored executions a second, and more members do not raise that: each
-// execution is two transactions, and all of them pass one leader. Beyond that, spread jobs over several clusters. Each
-// job has one of them as its home, and package scheduler runs it there as it would with one registry. A [Federation] holds a scheduler for each registry, brings each job
-// to its home, follows it when it moves, and runs and stops them together.
+// execution is two transactions, and all of them pass one leader. Beyond that, spread jobs over several clusters. Each job
+// has one of them as its home, and package scheduler runs it there as it would with one registry. A [Federation] holds a
+// scheduler for each registry, brings each job to its home, follows it when it moves, and runs and stops them together.
 //
 //	f, err := federation.New("one", []federation.Registry{
 //		{Name: "one", Open: func(ctx context.Context) (registry.Registry, error) { return etcd.Open(ctx, one) }},

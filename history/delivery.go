@@ -119,14 +119,14 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = firstPause, longestPause, 2
 	began, failed := time.Now(), false
 	var last error // the library hears of errTryAgain instead: what a sink returns may hold orders to it
+	var rejected *RejectedError
 	_, err := backoff.Retry(life, func() (struct{}, error) {
-		last = d.write(life, batch)
-		var rejected *RejectedError
+		rejected, last = d.write(life, batch)
 		switch {
 		case last == nil:
 			return struct{}{}, nil
-		case errors.As(last, &rejected):
-			return struct{}{}, backoff.Permanent(last)
+		case rejected != nil:
+			return struct{}{}, backoff.Permanent(errRejected)
 		default:
 			return struct{}{}, errTryAgain
 		}
@@ -137,9 +137,8 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 		failed = true
 		d.tellDrops(life)
 	}))
-	var rejected *RejectedError
 	switch {
-	case errors.As(err, &rejected):
+	case rejected != nil:
 		lost := min(max(rejected.Count, 0), len(batch)) // sinks are others' code
 		d.log.ErrorContext(life, "events are lost: the sink refuses them", logEvents, lost, logError, rejected.Err)
 		d.settle(len(batch), lost)
@@ -155,26 +154,33 @@ func (d *delivery) deliver(life context.Context, batch []Event) bool {
 	return true
 }
 
+// errRejected ends the tries of a batch.
+var errRejected = errors.New("the sink refuses the batch")
+
 // write asks the sink once. A panic rejects the batch, as it would come again, and so does the end of
-// the goroutine.
-func (d *delivery) write(life context.Context, batch []Event) error {
+// the goroutine. What the sink returns is asked where its own code ran, as its methods may panic, too.
+func (d *delivery) write(life context.Context, batch []Event) (rejected *RejectedError, err error) {
 	ctx, cancel := context.WithTimeout(life, d.timeout)
 	defer cancel()
-	err := protect.Call(func() error { return d.sink.Write(ctx, batch) })
-	var panicked *job.PanicError
-	switch {
-	case errors.As(err, &panicked):
+	err = protect.Call(func() error {
+		err := d.sink.Write(ctx, batch)
+		errors.As(err, &rejected)
+		return err
+	})
+	panicked, is := protect.As[*job.PanicError](err)
+	if is {
 		d.log.ErrorContext(ctx, "the sink panicked", logError, err, "stack", string(panicked.Stack))
-		err = &RejectedError{Count: len(batch), Err: err}
-	case errors.Is(err, job.ErrGoexit):
-		err = &RejectedError{Count: len(batch), Err: err}
+	}
+	if is || protect.Is(err, job.ErrGoexit) {
+		rejected = &RejectedError{Count: len(batch), Err: err}
+		err = rejected
 	}
 	d.count(func() {
 		if d.err = err; err != nil {
 			d.failures++
 		}
 	})
-	return err
+	return rejected, err
 }
 
 // settle counts a batch that the sink took, except for some.

@@ -8,10 +8,10 @@ import (
 // Handler is the code of a job, or of all jobs of a class. Most code is a [HandlerFunc]. Code that depends
 // on its job's configuration, as a script depends on its command line, is a type of its own.
 //
-// The scheduler calls Configure when the job is declared; an error refuses the declaration. It calls Configure
-// again for the stored configuration, and whenever this changes; an error pauses the job in this process until somebody
-// corrects the configuration, and leaves it to other instances, if there are any. The function that Configure returns runs the items from then on. Executions that began
-// earlier go on with the code that they began with.
+// The scheduler calls Configure when the job is declared; an error refuses the declaration. It calls Configure again for the
+// stored configuration, and whenever this changes; an error pauses the job in this process until somebody corrects the
+// configuration, and leaves it to other instances, if there are any. The function that Configure returns runs the items from
+// then on. Executions that began earlier go on with the code that they began with.
 //
 // While Configure runs, the job begins nothing; everything else goes on. A call that has not returned after ten
 // seconds counts as failed until it returns.

@@ -67,8 +67,8 @@ func ReadProps(settings map[string]string) *PropsReader {
 	return &PropsReader{settings: settings, found: make(map[string]found)}
 }
 
-// ReadStoredProps is ReadProps for whoever judges settings where they are not used: there a reference is not looked up, and what
-// it stands for is no fault, whatever it must be.
+// ReadStoredProps is ReadProps for whoever judges settings where they are not used: there a reference is not looked up, and
+// what it stands for is no fault, whatever it must be.
 func ReadStoredProps(settings map[string]string) *PropsReader {
 	r := ReadProps(settings)
 	r.stored = true
@@ -110,7 +110,8 @@ func (r *PropsReader) RedactCut(text string) string {
 	return r.Redact(text)
 }
 
-// value returns a setting, looked up if it is a reference; false if that failed, which is a fault by then, or is not to be done.
+// value returns a setting, looked up if it is a reference; false if that failed, which is a fault by then, or is not to be
+// done.
 func (r *PropsReader) value(name string) (string, bool) {
 	written := r.settings[name]
 	if !reference.Is(written) {
@@ -176,8 +177,8 @@ func (r *PropsReader) Required(name string) string {
 	return r.hide(name, value)
 }
 
-// WebAddress returns a setting that must be an absolute http or https address. Redact replaces also its path, its query, the values
-// in that, its host and its password, each if it has five bytes or more.
+// WebAddress returns a setting that must be an absolute http or https address. Redact replaces also its path, its query, the
+// values in that, its host and its password, each if it has five bytes or more.
 func (r *PropsReader) WebAddress(name string) string {
 	value := r.Required(name)
 	if value == "" {

@@ -28,8 +28,8 @@ func checkpointsOf(side, other jobNodes) (steps []guarded.Step, items []int) {
 	return steps, items
 }
 
-// compareCheckpoints has a target go on from the checkpoints of the source if it gets the job, or got it and has not run it since.
-// Once it has run the job, it has its own. A report shows none: they may be secret.
+// compareCheckpoints has a target go on from the checkpoints of the source if it gets the job, or got it and has not run it
+// since. Once it has run the job, it has its own. A report shows none: they may be secret.
 func (c *comparison) compareCheckpoints(o *original, target jobNodes, overwrite bool) {
 	steps, items := checkpointsOf(target, o.jobNodes)
 	switch {
@@ -46,8 +46,8 @@ func (c *comparison) compareCheckpoints(o *original, target jobNodes, overwrite 
 	c.marks = append(c.marks, steps...)
 }
 
-// mayHaveRun tells whether anything of a job may have run that saves checkpoints. Such an execution leaves a record of its item, and
-// an instance may begin one.
+// mayHaveRun tells whether anything of a job may have run that saves checkpoints. Such an execution leaves a record of its
+// item, and an instance may begin one.
 func mayHaveRun(t jobNodes) bool {
 	return len(t.state.Instances) > 0 || hasRun(t)
 }
@@ -62,9 +62,9 @@ func hasRun(t jobNodes) bool {
 	return false
 }
 
-// moveCheckpoints has the target of a move go on from the checkpoints of the source, and notes which of its own are replaced. A
-// source in which nothing has run that saves any, such as one of Java instances, has none to speak of: the target keeps its own then.
-// One that has run, and has none, has its items begin anew.
+// moveCheckpoints has the target of a move go on from the checkpoints of the source, and notes which of its own are
+// replaced. A source in which nothing has run that saves any, such as one of Java instances, has none to speak of: the
+// target keeps its own then. One that has run, and has none, has its items begin anew.
 func (m *mover) moveCheckpoints(s *scene) []guarded.Step {
 	had := checkpointed(s.target.jobNodes)
 	steps, items := checkpointsOf(s.target.jobNodes, s.source.jobNodes)

@@ -8,9 +8,9 @@
 //
 // # What it copies
 //
-// It copies what people decided: the configuration, the items that an operator disabled, and the state of
-// servers that an operator set; and the checkpoints of a job that the target does not have. [Move] and [Return] have each side
-// go on from the checkpoints of the one that ran last. It reads the trees of Elastic-Job-Lite 2.1 (and so ours) and of ElasticJob 3.x.
+// It copies what people decided: the configuration, the items that an operator disabled, and the state of servers that an
+// operator set; and the checkpoints of a job that the target does not have. [Move] and [Return] have each side go on from
+// the checkpoints of the one that ran last. It reads the trees of Elastic-Job-Lite 2.1 (and so ours) and of ElasticJob 3.x.
 // It leaves behind what instances wrote about their work: owners, executions, records, missed fires. If it gives up
 // something of this kind, [Job.Notes] says so.
 //

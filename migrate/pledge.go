@@ -105,8 +105,8 @@ func (s *scene) asSource() error {
 	return nil
 }
 
-// asTarget refuses a target that is the source of a move: of another one, or of this one if the two were confused. After a move from there
-// that was confirmed, the job may come back.
+// asTarget refuses a target that is the source of a move: of another one, or of this one if the two were confused. After a
+// move from there that was confirmed, the job may come back.
 func (s *scene) asTarget() error {
 	switch p := s.there; {
 	case p.State == Returned && !p.Away:

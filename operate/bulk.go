@@ -64,8 +64,8 @@ func (e *SomeFailedError) Failed() (failed []JobResult) {
 	return failed
 }
 
-// Error counts them and tells of the first; apart of those that only did not follow yet, and of those that have not begun, neither of
-// which have failed.
+// Error counts them and tells of the first; apart of those that only did not follow yet, and of those that have not begun,
+// neither of which have failed.
 func (e *SomeFailedError) Error() string {
 	var failed, late, never []JobResult
 	for _, r := range e.Failed() {
@@ -102,9 +102,9 @@ func (e *SomeFailedError) Unwrap() (all []error) {
 // together is how many jobs are operated at once.
 const together = 8
 
-// Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again
-// with the same one. What was shown is told by ShownJobs: do is given each job's plan as Shown. heard, if it is not nil, is
-// told of each as it is done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
+// Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again with the same
+// one. What was shown is told by ShownJobs: do is given each job's plan as Shown. heard, if it is not nil, is told of each
+// as it is done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
 // [*SomeFailedError]. When the context ends, the jobs that have not begun fail with [ErrNotBegun] and its cause.
 //
 //	results, err := operate.Each(ctx, jobs, opts, op.DisableJob, nil)
@@ -257,8 +257,8 @@ func (o *Operator) confirm(ctx context.Context, d deed, opts Options, r Result) 
 	return o.await(ctx, view, d, opts, r)
 }
 
-// JobNames are the names of the jobs of a namespace, in order, but for those whose home is another registry. One that is leaving is
-// still seen here, and nowhere else.
+// JobNames are the names of the jobs of a namespace, in order, but for those whose home is another registry. One that is
+// leaving is still seen here, and nowhere else.
 func JobNames(s registry.Snapshot) (names []string) {
 	for n := range s.All() {
 		name, ok := jobtree.Parse(n.Path)

@@ -33,8 +33,8 @@ type deed struct {
 	// asked are the first of the fires that are asked for one after the other under one id, and their items, in words. An
 	// operation that was asked for other items, or for none as early, is not gone on with.
 	asked span
-	// content is a digest of what is asked for under an id, where whoever asks again decides none of that anew: another one was not
-	// done. Empty: what was done under the id was this.
+	// content is a digest of what is asked for under an id, where whoever asks again decides none of that anew: another one
+	// was not done. Empty: what was done under the id was this.
 	content string
 }
 

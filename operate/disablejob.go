@@ -26,10 +26,9 @@ func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Re
 }
 
 // EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed, and a move to another
-// registry for which the job has not been closed yet: fires that came since it was stopped are then those of a job that was disabled,
-// and a warning says so. Servers that were
-// disabled one by one stay so; a warning names them. It is done when every item belongs to a live instance, or none
-// lives.
+// registry for which the job has not been closed yet: fires that came since it was stopped are then those of a job that was
+// disabled, and a warning says so. Servers that were disabled one by one stay so; a warning names them. It is done when
+// every item belongs to a live instance, or none lives.
 //
 // It is refused if the job is not disabled, or its configuration cannot be read, and, unless forced, while elasticron
 // migrate keeps the job disabled because it runs in another registry: the refusal names the command that goes on.

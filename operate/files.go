@@ -87,7 +87,8 @@ func (o *Operator) TakeFiles(ctx context.Context, job, text string, files Files,
 	return o.carry(ctx, d, opts)
 }
 
-// finishHalf deletes what a removal by files has left of a job: that cannot be taken back any more, and who has begun it may be gone.
+// finishHalf deletes what a removal by files has left of a job: that cannot be taken back any more, and who has begun it may
+// be gone.
 func (o *Operator) finishHalf(ctx context.Context, job string, r Result) error {
 	view, err := o.store.View(ctx, jobtree.For(job).Root())
 	if err != nil {
@@ -111,8 +112,8 @@ func (o *Operator) finishHalf(ctx context.Context, job string, r Result) error {
 // not what these have been before.
 //
 // A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
-// files of a higher version that name it again call the removal off. Who says it again goes on with the removal, and nothing more is
-// written down.
+// files of a higher version that name it again call the removal off. Who says it again goes on with the removal, and nothing
+// more is written down.
 func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone Gone, opts Options) (Result, error) {
 	if err := files.check(); err != nil {
 		return Result{}, err
@@ -410,8 +411,8 @@ func FilesOf(s registry.Snapshot, owner string) (names []string) {
 	return names
 }
 
-// LackHeard returns when it was heard that files of an owner do not name a job, if the operation that wrote it down is the last one of
-// the job. Else it is the zero time.
+// LackHeard returns when it was heard that files of an owner do not name a job, if the operation that wrote it down is the
+// last one of the job. Else it is the zero time.
 func LackHeard(operated registry.Node, owner string, written registry.Revision) time.Time {
 	all, err := jobtree.DecodeOperated(operated)
 	if err != nil || operated.Revision != written || all.Files == nil || all.Files.Owner != owner || !all.Files.Gone {

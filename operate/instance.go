@@ -104,9 +104,9 @@ func shutDown(w *world, instance string) (decision, error) {
 	return d, nil
 }
 
-// runningAt are the items that an instance runs, whoever owns them by now, as it goes on with them when it has left: those that it
-// has begun before a revision, or all if that is 0. Java's do not count: their marks do not say whose they are once the instance is
-// gone.
+// runningAt are the items that an instance runs, whoever owns them by now, as it goes on with them when it has left: those
+// that it has begun before a revision, or all if that is 0. Java's do not count: their marks do not say whose they are once
+// the instance is gone.
 func (w *world) runningAt(instance string, before registry.Revision) (items []int) {
 	if jobtree.JavaInstance(instance) {
 		return nil

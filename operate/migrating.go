@@ -45,8 +45,8 @@ func (w *world) move(d *decision) (state string, r *Refusal) {
 	return held(w.snapshot.Get(w.tree.Move()))
 }
 
-// held tells from the node of [jobtree.Tree.Move] how far elasticron migrate is with a job, and why the job does not run here; nil
-// if it does.
+// held tells from the node of [jobtree.Tree.Move] how far elasticron migrate is with a job, and why the job does not run
+// here; nil if it does.
 func held(n registry.Node) (state string, r *Refusal) {
 	mark, err := jobtree.DecodeMove(n)
 	switch {

@@ -55,10 +55,10 @@ func MayHoldJava(store registry.Reader) bool {
 	return shared
 }
 
-// NewNamespace shows the jobs of nodes that were read before, in any order. Nodes that belong to no job are
-// passed over, and so are jobs without a configuration of which nothing lives or is recorded: Java leaves such
-// remains behind; and jobs whose home is another registry. java is what [MayHoldJava] says of the registry: then jobs in which a Java instance lives are read as
-// Java reads them.
+// NewNamespace shows the jobs of nodes that were read before, in any order. Nodes that belong to no job are passed over, and
+// so are jobs without a configuration of which nothing lives or is recorded: Java leaves such remains behind; and jobs whose
+// home is another registry. java is what [MayHoldJava] says of the registry: then jobs in which a Java instance lives are
+// read as Java reads them.
 func NewNamespace(nodes []registry.Node, revision registry.Revision, now time.Time, java bool) *Namespace {
 	byJob := make(map[string][]registry.Change)
 	for _, n := range nodes {

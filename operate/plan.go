@@ -111,8 +111,8 @@ func (p Plan) Same(other Plan) bool {
 		slices.Equal(p.Changes, other.Changes) && slices.Equal(p.Moves, other.Moves) && slices.Equal(p.Warnings, other.Warnings)
 }
 
-// Compared returns what of the plan is compared when an operation is done as it was shown: see [Plan.Same] and [Settings.Shown].
-// It is what whoever has shown a plan needs to send back.
+// Compared returns what of the plan is compared when an operation is done as it was shown: see [Plan.Same] and
+// [Settings.Shown]. It is what whoever has shown a plan needs to send back.
 func (p Plan) Compared() Plan {
 	p.State, p.Next, p.Notes = 0, nil, nil
 	return p

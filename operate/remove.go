@@ -15,8 +15,9 @@ import (
 // A process that declares the job in its code creates it again when it starts next.
 //
 // It is refused if there is no such job, and, unless forced, if instances of it live, or while elasticron migrate moves it,
-// which goes on and back by what is stored here. Forced, it also deletes what
-// is left of a job without a configuration. Nothing has it delete what says that the job's home is another registry. Before, in the result, is the configuration that was removed.
+// which goes on and back by what is stored here. Forced, it also deletes what is left of a job without a configuration.
+// Nothing has it delete what says that the job's home is another registry. Before, in the result, is the configuration that
+// was removed.
 func (o *Operator) Remove(ctx context.Context, job string, opts Options) (Result, error) {
 	d := deed{
 		verb: VerbRemove, job: job, decide: beginRemoval,

@@ -50,16 +50,16 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 	return cfg, nil
 }
 
-// warnOfCode tells of settings with which a job's processes would pause it, as their code makes nothing of them. They may be of a
-// later version, which knows more.
+// warnOfCode tells of settings with which a job's processes would pause it, as their code makes nothing of them. They may be
+// of a later version, which knows more.
 func warnOfCode(d *decision, cfg job.Config, shared bool) {
 	for _, fault := range codeFaults(cfg, shared) {
 		d.warn("the job would pause: " + fault)
 	}
 }
 
-// codeFaults returns what the code of scripts and calls makes nothing of in settings that are allowed, without their values, which
-// may be secret. A script's command line may be quoted as Java reads it, too, if quotedEitherWay.
+// codeFaults returns what the code of scripts and calls makes nothing of in settings that are allowed, without their values,
+// which may be secret. A script's command line may be quoted as Java reads it, too, if quotedEitherWay.
 func codeFaults(cfg job.Config, quotedEitherWay bool) []string {
 	switch cfg.ClassName() {
 	case job.ScriptClass:
@@ -105,7 +105,8 @@ const (
 	needsProp = ourProps + "needs"
 )
 
-// warnOfProps tells of props that look like one that Elasticron heeds, and are none: a job whose needs are misspelt runs on every worker.
+// warnOfProps tells of props that look like one that Elasticron heeds, and are none: a job whose needs are misspelt runs on
+// every worker.
 func warnOfProps(d *decision, cfg job.Config) {
 	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
 		if name != needsProp && strings.HasPrefix(strings.ToLower(name), ourProps) {

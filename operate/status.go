@@ -34,8 +34,8 @@ type ReasonWord string
 
 // The reasons. A job may have several; the most important one comes first.
 const (
-	// Paused: the job's configuration is gone or cannot be used, or the code of scripts and calls makes nothing of it and nobody leads,
-	// so every instance pauses the job.
+	// Paused: the job's configuration is gone or cannot be used, or the code of scripts and calls makes nothing of it and
+	// nobody leads, so every instance pauses the job.
 	Paused ReasonWord = "PAUSED"
 	// Removing: the job is being removed.
 	Removing ReasonWord = "REMOVING"
@@ -141,8 +141,8 @@ func (l *look) javaStatus() (Status, Reason) {
 	return OK, Reason{}
 }
 
-// disabled tells whether the job is disabled as a whole, so that [Operator.EnableJob] is what it needs. One is not whose servers
-// were disabled one by one.
+// disabled tells whether the job is disabled as a whole, so that [Operator.EnableJob] is what it needs. One is not whose
+// servers were disabled one by one.
 func (l *look) disabled() bool {
 	return l.st.JobDisabled() || l.operated.Value.DisabledServers != nil || l.st.Config.Value.Disabled && l.noServerEnabled()
 }

@@ -335,8 +335,8 @@ func (w *world) asked(t Trigger) []int {
 	return items
 }
 
-// begunElsewhere is how far a trigger is that the job has left behind in another registry: it moves when nothing of it runs, and all
-// items had run for it, and well. Their records here do not tell for which request they ran.
+// begunElsewhere is how far a trigger is that the job has left behind in another registry: it moves when nothing of it runs,
+// and all items had run for it, and well. Their records here do not tell for which request they ran.
 func begunElsewhere(w *world, t Trigger) Progress {
 	items := w.asked(t)
 	p := Progress{

@@ -92,7 +92,7 @@ var builders = map[string]builder{
 	"scheduler/internal/membership/leave.go LeaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
 	"scheduler/internal/membership/leave.go AnnounceLeave": {"hand over", []string{endsItself}, "updates the instance that it compares"},
 	"scheduler/internal/membership/leave.go leaves":        {"leave", []string{endsItself}, "adds to one that deletes the instance whose creation or revision it compares"},
-	"scheduler/internal/membership/leave.go leaveForClock": {"leave because of the clock", []string{endsItself}, "LeaveTxn with a condition more"},
+	"scheduler/internal/membership/leave.go leaveToOthers": {"leave the job to others", []string{endsItself}, "LeaveTxn with a condition more"},
 	"scheduler/internal/membership/leave.go resign":        {"resign before leaving", []string{endsItself}, "deletes the leader whose creation it compares"},
 	"scheduler/latejoin.go takeOut":                        {"leave late", []string{endsItself}, "deletes the instance whose creation it compares"},
 	"scheduler/internal/leadership/elect.go resign":        {"resign", []string{endsItself}, "deletes the leader whose creation it compares"},

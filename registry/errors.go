@@ -39,9 +39,9 @@ var (
 	ErrClosed = errors.New("registry closed")
 )
 
-// LookAgain tells of a commit whether to read and decide again: somebody was faster, or the answer was lost while there is time, and
-// what is read shows what has become of it. A copy of a lost request may still be carried out later, so decide again only by what
-// such a copy finds changed.
+// LookAgain tells of a commit whether to read and decide again: somebody was faster, or the answer was lost while there is
+// time, and what is read shows what has become of it. A copy of a lost request may still be carried out later, so decide
+// again only by what such a copy finds changed.
 func LookAgain(ctx context.Context, err error) bool {
 	return errors.Is(err, ErrConflict) || errors.Is(err, ErrUnknownOutcome) && ctx.Err() == nil
 }

@@ -21,9 +21,9 @@ type Txn struct {
 	Repeat Repeat
 }
 
-// MaxOps is how many conditions a transaction may have, and how many writes, for every backend to take it. A put counts as one more
-// condition, by which a store judges that its session may write the node, and the removal of a subtree as two writes. Beyond, it
-// may be [ErrTooLarge].
+// MaxOps is how many conditions a transaction may have, and how many writes, for every backend to take it. A put counts as
+// one more condition, by which a store judges that its session may write the node, and the removal of a subtree as two
+// writes. Beyond, it may be [ErrTooLarge].
 const MaxOps = 128
 
 // Check tells whether the transaction is well-formed: its paths are, no path is written twice, no

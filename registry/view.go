@@ -58,12 +58,11 @@ func (v *View) Snapshot() Snapshot {
 	return v.now
 }
 
-// Subscribe calls fn first with the present state, all its nodes as added, and then with every
-// step, one call at a time, in order, each change exactly once. The first call happens before
-// Subscribe returns. fn runs on the goroutine that feeds all views of the handle: it must not block
-// and must not call Subscribe or the returned function. The view shows a step only when all have been told of it: whoever fn
-// wakes goes by the step's own snapshot, since [View.Snapshot] may still give the one before. After unsubscribe has returned, fn is not
-// running and is never called again.
+// Subscribe calls fn first with the present state, all its nodes as added, and then with every step, one call at a time, in
+// order, each change exactly once. The first call happens before Subscribe returns. fn runs on the goroutine that feeds all
+// views of the handle: it must not block and must not call Subscribe or the returned function. The view shows a step only
+// when all have been told of it: whoever fn wakes goes by the step's own snapshot, since [View.Snapshot] may still give the
+// one before. After unsubscribe has returned, fn is not running and is never called again.
 func (v *View) Subscribe(fn func(Step)) (unsubscribe func()) {
 	v.deliver.Lock()
 	defer v.deliver.Unlock()
@@ -203,8 +202,8 @@ func (v *View) move(next func(now Snapshot) (to Snapshot, changes []Change, move
 	}
 }
 
-// publish tells the subscribers, if there is something to tell, and then shows the state: whoever
-// waited for it finds that the subscribers know. A view that has ended has none, and shows nothing new. The caller holds deliver.
+// publish tells the subscribers, if there is something to tell, and then shows the state: whoever waited for it finds that
+// the subscribers know. A view that has ended has none, and shows nothing new. The caller holds deliver.
 func (v *View) publish(s Step) {
 	subs, over := v.subscribers()
 	if over {

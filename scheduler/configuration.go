@@ -112,9 +112,10 @@ func (r *runner) keepTime(paused bool) {
 	r.s.timetable.Set(r.entry, schedule, delays, delayed, told)
 }
 
-// firesByBoth returns which of the fires that are due stay when the times have changed: those of the last moment that the settings in
-// force have, too. They came when those settings may have been stored already, and what runs by the former ones is refused. Where
-// nobody could tell that an item has run for such a fire, it returns nil; and a fire with a delay of its own comes anew.
+// firesByBoth returns which of the fires that are due stay when the times have changed: those of the last moment that the
+// settings in force have, too. They came when those settings may have been stored already, and what runs by the former ones
+// is refused. Where nobody could tell that an item has run for such a fire, it returns nil; and a fire with a delay of its
+// own comes anew.
 func (r *runner) firesByBoth() func(fire time.Time) bool {
 	c, rules, now := r.settings.Config, r.settings.Rules, r.s.now()
 	if !c.Monitored() || r.state.SharedWithJava() || rules.Delay != 0 || rules.Jitter.Most != 0 || cronexpr.IsTriggered(rules.Schedule) {

@@ -99,8 +99,8 @@ func (s *Scheduler) replaced(root string, found registry.Node, text string) stri
 	return texts.Shorten(differences(stored, declared))
 }
 
-// bothConfigs returns the configuration of a node and the one that takes its place. ok is false if there was none: both were read
-// or written before, so nothing else is wrong with them.
+// bothConfigs returns the configuration of a node and the one that takes its place. ok is false if there was none: both were
+// read or written before, so nothing else is wrong with them.
 func (s *Scheduler) bothConfigs(root string, found registry.Node, text string) (stored, declared job.Config, ok bool) {
 	stored, err := s.dialect.Layout().DecodeConfig(root, found)
 	found.Value = text

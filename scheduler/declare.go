@@ -12,28 +12,27 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
 )
 
-// Add declares a job, whose items handler runs, and returns its handle. It may be called before Run and while
-// Run goes on; in the second case it returns when the job has joined its cluster. If ctx ends when its configuration is stored
-// and it has yet to join, the job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle. If ctx ends
-// before that, the job is not declared.
+// Add declares a job, whose items handler runs, and returns its handle. It may be called before Run and while Run goes on;
+// in the second case it returns when the job has joined its cluster. If ctx ends when its configuration is stored and it has
+// yet to join, the job is declared all the same, and joins when it can; [Scheduler.Job] finds its handle. If ctx ends before
+// that, the job is not declared.
 //
 // The first declaration of a job in the registry stores its configuration. Later ones leave the
 // stored one as it is: what is stored counts, for every instance. [OnConflict] says otherwise. With [WithoutCreating] it stores
 // nothing that is not there.
 //
-// Errors after which the registry is as it was: every fault of cfg at once; an option that is not
-// allowed, which is [ErrInvalidOption]; a cron that never fires again, if the declaration would be stored; an unknown sharding strategy;
-// [ErrDeclared], also of all but one of several calls for one job at once, and, while Run goes on, for a stored job that this
-// process has taken up by a handler of its class, see [WithHandler]; [ErrClassConflict] if the
-// stored job is another one; [ErrConfigConflict] if a difference is to be refused; a stored configuration
-// that cannot be read; [ErrJavaPeers]; [ErrStopped] if Run has stopped before, with why if Run returns an error; the cause of
-// ctx if it has ended before.
+// Errors after which the registry is as it was: every fault of cfg at once; an option that is not allowed, which is
+// [ErrInvalidOption]; a cron that never fires again, if the declaration would be stored; an unknown sharding strategy;
+// [ErrDeclared], also of all but one of several calls for one job at once, and, while Run goes on, for a stored job that
+// this process has taken up by a handler of its class, see [WithHandler]; [ErrClassConflict] if the stored job is another
+// one; [ErrConfigConflict] if a difference is to be refused; a stored configuration that cannot be read; [ErrJavaPeers];
+// [ErrStopped] if Run has stopped before, with why if Run returns an error; the cause of ctx if it has ended before.
 //
-// Errors after which the configuration may be stored, because others may rely on it by then: those of
-// the registry, the end of ctx, [ErrStopped], just so, if Run stops meanwhile, and [ErrUnknownJob] if [Job.Leave] has the process leave
-// the job meanwhile. If Configure, Check or the constructor of the error handler has not returned after ten seconds, the error
-// is [ErrNotReturned]. After [registry.ErrUnknownOutcome]
-// the job was not there yet, and may be in a moment, or never: declare it again.
+// Errors after which the configuration may be stored, because others may rely on it by then: those of the registry, the end
+// of ctx, [ErrStopped], just so, if Run stops meanwhile, and [ErrUnknownJob] if [Job.Leave] has the process leave the job
+// meanwhile. If Configure, Check or the constructor of the error handler has not returned after ten seconds, the error is
+// [ErrNotReturned]. After [registry.ErrUnknownOutcome] the job was not there yet, and may be in a moment, or never: declare
+// it again.
 func (s *Scheduler) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...JobOption) (*Job, error) {
 	ctx, free := s.whileRunning(ctx)
 	defer free()

@@ -153,7 +153,8 @@ func (r *runner) waitJoined(ctx context.Context) error {
 	}
 }
 
-// isAbsent tells whether a job was not there when it was declared, was not to be created, and is not there now. Its view is open.
+// isAbsent tells whether a job was not there when it was declared, was not to be created, and is not there now. Its view is
+// open.
 func (s *Scheduler) isAbsent(r *runner) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

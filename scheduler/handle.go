@@ -103,16 +103,16 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	return next, nil
 }
 
-// Update changes the stored configuration, for all processes, and returns when the registry has it and
-// this process sees it. It reads what is stored, calls change with it, and stores the outcome if nobody changed
-// the configuration meanwhile; else it begins again, so change may be called more than once. Members that this version does
-// not know stay as they are. The change is written down among the job's operations, as "update". A process that starts later and declares the job with other values keeps what
-// is stored, unless its declaration is to win; see [OnConflict].
+// Update changes the stored configuration, for all processes, and returns when the registry has it and this process sees it.
+// It reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration meanwhile; else
+// it begins again, so change may be called more than once. Members that this version does not know stay as they are. The
+// change is written down among the job's operations, as "update". A process that starts later and declares the job with
+// other values keeps what is stored, unless its declaration is to win; see [OnConflict].
 //
-// Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it made, as
-// [Scheduler.Add] would name them; [ErrNotStored]; the end of ctx; [ErrUnknownJob], also if Run ends meanwhile. After
-// [registry.ErrUnknownOutcome], which may come with one of the last two, the change may have been made, or may come about
-// later.
+// Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it
+// made, as [Scheduler.Add] would name them; [ErrNotStored]; the end of ctx; [ErrUnknownJob], also if Run ends meanwhile.
+// After [registry.ErrUnknownOutcome], which may come with one of the last two, the change may have been made, or may come
+// about later.
 func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
 	if change == nil {
 		return fmt.Errorf("update job %q: %w: change is nil", j.r.name, ErrInvalidOption)

@@ -23,12 +23,13 @@ type handlers struct {
 // data: they are created, changed and removed at run time by whoever writes their config nodes, and every
 // process that has the handler follows, without a restart.
 //
-// A job that [Scheduler.Add] declares before Run is left to its declaration, and so is one that it declares while Run goes on if
-// the job was not stored before. A stored one has been taken up by then, and Add refuses it with [ErrDeclared]: as what is
-// added is stored from then on, that is each time but the first. So declare jobs of a class with a handler here before Run.
+// A job that [Scheduler.Add] declares before Run is left to its declaration, and so is one that it declares while Run goes
+// on if the job was not stored before. A stored one has been taken up by then, and Add refuses it with [ErrDeclared]: as
+// what is added is stored from then on, that is each time but the first. So declare jobs of a class with a handler here
+// before Run.
 //
-// A job whose configuration cannot be read or used pauses until it can. If a job is removed, or gets a class without a handler here,
-// this process leaves it: what runs of it goes on to its end.
+// A job whose configuration cannot be read or used pauses until it can. If a job is removed, or gets a class without a
+// handler here, this process leaves it: what runs of it goes on to its end.
 //
 // To find the jobs, the scheduler follows the whole namespace of the registry with one view more.
 func WithHandler(class string, code job.Handler) Option {

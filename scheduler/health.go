@@ -115,9 +115,9 @@ type UnrecordedEnd struct {
 	Ended time.Time `json:"ended"` // when its code returned
 }
 
-// Health tells the state of this process. Every job's runner is asked, and ctx bounds how long they
-// have to answer; it asks nothing of the registry. It costs the time to look at each item. If ctx has ended already, no runner is
-// asked, and Health returns at once: no job has answered, and the rest is as ever.
+// Health tells the state of this process. Every job's runner is asked, and ctx bounds how long they have to answer; it asks
+// nothing of the registry. It costs the time to look at each item. If ctx has ended already, no runner is asked, and Health
+// returns at once: no job has answered, and the rest is as ever.
 func (s *Scheduler) Health(ctx context.Context) Health { //nolint:contextcheck // whether Run has ended is not up to the caller
 	s.mu.Lock()
 	runners, attached := s.list(), s.attached

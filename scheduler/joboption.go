@@ -66,9 +66,9 @@ func WithListener(listener job.Listener) JobOption {
 	}
 }
 
-// WithWholeRoundListener adds hooks that run once for each whole round of the job, on one of its instances. Every
-// instance must declare the job with one. It is not allowed with [WithJavaPeers] and [WithElasticJob3Peers]. Only such jobs pay for it: two requests for each hook that
-// runs, and none more for the items.
+// WithWholeRoundListener adds hooks that run once for each whole round of the job, on one of its instances. Every instance
+// must declare the job with one. It is not allowed with [WithJavaPeers] and [WithElasticJob3Peers]. Only such jobs pay for
+// it: two requests for each hook that runs, and none more for the items.
 func WithWholeRoundListener(listener job.WholeRoundListener) JobOption {
 	return func(o *jobOptions) error {
 		if err := listener.Validate(); err != nil {

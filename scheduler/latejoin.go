@@ -10,9 +10,9 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// takeOut takes this process's instance out of a job that it has left: the registry carried its join out
-// late, and nobody else would take the node away while the session lasts. What refuses that is asked again: others give items to
-// an instance that is registered.
+// takeOut takes this process's instance out of a job that it has left: the registry carried its join out late, and nobody
+// else would take the node away while the session lasts. What refuses that is asked again: others give items to an instance
+// that is registered.
 func (s *Scheduler) takeOut(job string, node registry.Node) {
 	if s.holdsLeft(job, node) == nil {
 		return

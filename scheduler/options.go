@@ -75,9 +75,10 @@ func WithInstanceID(id string) Option {
 // WithLogger sets where the scheduler logs, and with it where failures of items are reported: the
 // default error handler tells the log. The default logger logs nothing.
 //
-// Nothing waits for the log: its lines are handed over on a goroutine of their own, in their order. A log that stands still misses
-// what comes while 8192 lines wait, and one that panics misses the line; the next one that it takes counts that. Before Run returns,
-// it has up to a second for what is left, and less where a stop has used its time up. Whether it wants lines of a level it is asked in place, so that has to be quick.
+// Nothing waits for the log: its lines are handed over on a goroutine of their own, in their order. A log that stands still
+// misses what comes while 8192 lines wait, and one that panics misses the line; the next one that it takes counts that.
+// Before Run returns, it has up to a second for what is left, and less where a stop has used its time up. Whether it wants
+// lines of a level it is asked in place, so that has to be quick.
 func WithLogger(logger *slog.Logger) Option {
 	return func(o *options) error {
 		if logger == nil {

@@ -14,8 +14,8 @@ func (r *runner) heedShutdown() {
 	}
 }
 
-// shutDownHere stops the job here because an operator wants it, until the process starts anew, or leaves the job and adds it again.
-// Other jobs of the process go on. What runs comes to its end, and is ticked for until then.
+// shutDownHere stops the job here because an operator wants it, until the process starts anew, or leaves the job and adds it
+// again. Other jobs of the process go on. What runs comes to its end, and is ticked for until then.
 func (r *runner) shutDownHere() {
 	r.log.WarnContext(r.life, "shut down by an operator: the job stops here until the process starts anew")
 	r.departure.shut()

@@ -14,8 +14,9 @@ import (
 // serve. It stores the declared one if there is none, or if the code wins; each write is guarded by
 // what was read, so of several declarations at once one wins and the others see it.
 //
-// A configuration is created at most once. A create that got no answer may still happen, so it is not tried again:
-// a second one could bring back a job that was removed in between. stored is false for a job that is not there, and is not to be created.
+// A configuration is created at most once. A create that got no answer may still happen, so it is not tried again: a second
+// one could bring back a job that was removed in between. stored is false for a job that is not there, and is not to be
+// created.
 func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *jobOptions) (stored bool, err error) {
 	tree, layout := jobtree.For(cfg.Name), s.dialect.Layout()
 	path := tree.Config()
@@ -72,7 +73,8 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 	}
 }
 
-// storeClass stores the class of a job whose configuration came without one. again is true if the registry has changed meanwhile.
+// storeClass stores the class of a job whose configuration came without one. again is true if the registry has changed
+// meanwhile.
 func (s *Scheduler) storeClass(ctx context.Context, root, found registry.Node, cfg job.Config) (again bool, err error) {
 	tree, layout := jobtree.For(cfg.Name), s.dialect.Layout()
 	if layout == jobtree.Lite || root.Value != "" {

@@ -84,11 +84,11 @@ func TriggerReplacing() TriggerOption {
 // is running runs once more right after, before it runs for fires that it missed. An item that is disabled does not
 // run, unless it is enabled before the request ends.
 //
-// A job has one request at a time. Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one before,
-// [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance lives
-// whose server is enabled, or the job is disabled, a [job.FieldError] for what the job cannot do, such as items that
-// it does not have or that are disabled, [ErrNotStored], the end of ctx, and those of the registry. After [registry.ErrUnknownOutcome] the job may
-// have been triggered; asking again may trigger it twice.
+// A job has one request at a time. Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one
+// before, [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance
+// lives whose server is enabled, or the job is disabled, a [job.FieldError] for what the job cannot do, such as items that
+// it does not have or that are disabled, [ErrNotStored], the end of ctx, and those of the registry. After
+// [registry.ErrUnknownOutcome] the job may have been triggered; asking again may trigger it twice.
 //
 // Where Java instances take part, the whole job alone can be asked for, without a parameter or a fire, and each
 // instance answers for the items that it has at that time. Beyond a hundred Java instances it takes further requests. If

@@ -15,10 +15,10 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// Export returns the text of a YAML file with what people decided about the jobs of nodes, which are those of a
-// namespace or of some jobs: their configurations, and which servers and items are disabled. [ParseYAML] reads it
-// back, and [Run] into an empty namespace stores each configuration byte for byte as it was. A job that is stopped to be moved to
-// another registry is disabled in the file only if it was so before.
+// Export returns the text of a YAML file with what people decided about the jobs of nodes, which are those of a namespace or
+// of some jobs: their configurations, and which servers and items are disabled. [ParseYAML] reads it back, and [Run] into an
+// empty namespace stores each configuration byte for byte as it was. A job that is stopped to be moved to another registry
+// is disabled in the file only if it was so before.
 //
 // A configuration that a file cannot hold, because this version cannot read or use it, is left out with all that is
 // said of its job. The error joins one fault for each such job; the text holds all others. Without any job the text

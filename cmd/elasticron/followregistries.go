@@ -134,8 +134,8 @@ func (f *byRegistries) newer(ctx context.Context) error {
 	}
 }
 
-// answers asks all registries that are followed. Those that are left out are named elsewhere. If only some answer, the error says
-// which do not.
+// answers asks all registries that are followed. Those that are left out are named elsewhere. If only some answer, the error
+// says which do not.
 func (f *byRegistries) answers(ctx context.Context, _ bool) error {
 	f.mu.Lock()
 	views := slices.Clone(f.views)

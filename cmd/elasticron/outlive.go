@@ -7,10 +7,11 @@ import (
 	"syscall"
 )
 
-// outliveReaders has the process go on when nobody reads its standard output or error any more, as when journald or what it is
-// piped into has ended: what it runs is worth more than its lines. Go would end it by SIGPIPE at the next one, whatever its parent
-// says about that signal, such as IgnoreSIGPIPE of systemd. It holds for as long as the process does, as the last line is written
-// at its very end. Commands that end by themselves are left to the signal: of `get jobs | head -1` nobody wants the rest.
+// outliveReaders has the process go on when nobody reads its standard output or error any more, as when journald or what it
+// is piped into has ended: what it runs is worth more than its lines. Go would end it by SIGPIPE at the next one, whatever
+// its parent says about that signal, such as IgnoreSIGPIPE of systemd. It holds for as long as the process does, as the last
+// line is written at its very end. Commands that end by themselves are left to the signal: of `get jobs | head -1` nobody
+// wants the rest.
 //
 // The signal is heard, rather than ignored: what is ignored stays so in the scripts that a worker starts, and a `yes | head -1`
 // of theirs would not end.

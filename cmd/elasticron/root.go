@@ -48,8 +48,8 @@ Exit statuses: 0 done; 1 error; 2 wrong command line; 3 refused, also where a ri
 	return root
 }
 
-// strict has cobra's own commands refuse what is not there: they say what there is, as if that had been asked. The output of the
-// root must be set.
+// strict has cobra's own commands refuse what is not there: they say what there is, as if that had been asked. The output of
+// the root must be set.
 func strict(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()

@@ -113,8 +113,8 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 	return text, err
 }
 
-// checkAdded refuses settings that were added and that nobody knows. Those of a later version may be there already; a slip of the
-// pen is likelier in what somebody types.
+// checkAdded refuses settings that were added and that nobody knows. Those of a later version may be there already; a slip
+// of the pen is likelier in what somebody types.
 func checkAdded(c job.Config, names []string) error {
 	var unknown map[string]json.RawMessage
 	if err := json.Unmarshal([]byte("{"+c.Unknown+"}"), &unknown); err != nil {
@@ -128,7 +128,8 @@ func checkAdded(c job.Config, names []string) error {
 	return nil
 }
 
-// slipsOf says which settings of a text nobody knows that were not there before: a slip of the pen may be why another one is missing.
+// slipsOf says which settings of a text nobody knows that were not there before: a slip of the pen may be why another one is
+// missing.
 func slipsOf(refused error, before, after string) error {
 	var had, has, unknown map[string]json.RawMessage
 	if json.Unmarshal([]byte(before), &had) != nil || json.Unmarshal([]byte(after), &has) != nil {

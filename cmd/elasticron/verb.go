@@ -80,8 +80,8 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 	return v
 }
 
-// waits has the time of --timeout begin: when the command does, and again when somebody has been asked, or has written. How long
-// people think is not what it bounds.
+// waits has the time of --timeout begin: when the command does, and again when somebody has been asked, or has written. How
+// long people think is not what it bounds.
 func (v *verb) waits() {
 	if v.stop != nil {
 		v.stop()

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// backoff makes those wait who guess passwords. It counts failures of a user at an address, of an address, and of a
-// user: who guesses from one address is stopped early, and who guesses from many slows a user down. Who asks often enough from
-// many takes all turns of a user, so browsers in which that user has logged in before are counted apart: nobody else's guesses
-// have them wait. All those of a user are also counted together, so that many that were stolen are worth no more than addresses.
+// backoff makes those wait who guess passwords. It counts failures of a user at an address, of an address, and of a user:
+// who guesses from one address is stopped early, and who guesses from many slows a user down. Who asks often enough from
+// many takes all turns of a user, so browsers in which that user has logged in before are counted apart: nobody else's
+// guesses have them wait. All those of a user are also counted together, so that many that were stolen are worth no more
+// than addresses.
 type backoff struct {
 	mu      sync.Mutex
 	entries map[string]*failures
@@ -64,8 +65,8 @@ func keysOf(user string, from netip.Addr, device string) map[string]rule {
 	return map[string]rule{"b\x00" + user + "\x00" + where: ofBoth, "a\x00" + where: ofAddress, "u\x00" + user: ofUser}
 }
 
-// wait returns how long a user at an address, or in a browser of theirs, has to wait. If not at all, the try counts as a failure until it
-// succeeds, so that many tries at once are not free.
+// wait returns how long a user at an address, or in a browser of theirs, has to wait. If not at all, the try counts as a
+// failure until it succeeds, so that many tries at once are not free.
 func (b *backoff) wait(user string, from netip.Addr, device string, now time.Time) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +95,8 @@ func (b *backoff) wait(user string, from netip.Addr, device string, now time.Tim
 	return 0
 }
 
-// succeeded forgets the failures of a user at an address, or in a browser of theirs, and the one that wait counted of the others.
+// succeeded forgets the failures of a user at an address, or in a browser of theirs, and the one that wait counted of the
+// others.
 func (b *backoff) succeeded(user string, from netip.Addr, device string) {
 	b.takeBack(user, from, device, func(f *failures, rule rule) {
 		f.until = time.Time{}

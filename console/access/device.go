@@ -9,8 +9,8 @@ import (
 // deviceFor is how long a browser is known after a login by password.
 const deviceFor = 90 * 24 * time.Hour
 
-// device says that a user has logged in with a browser before, in a cookie of its own that a logout leaves there. It lets nobody
-// in: its tries are counted apart from those of others, see [backoff].
+// device says that a user has logged in with a browser before, in a cookie of its own that a logout leaves there. It lets
+// nobody in: its tries are counted apart from those of others, see [backoff].
 type device struct {
 	Name       string `json:"n"`
 	Generation int    `json:"v"` // of the user: what ends all sessions ends this as well

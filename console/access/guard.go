@@ -72,8 +72,8 @@ func (g *Guard) Authenticated() bool {
 }
 
 // Protect lets requests through to next, with who asks in their context. Nobody gets a 401 below /api/ and of /metrics, and
-// is sent to the login elsewhere. Requests by which another site would have somebody's browser write get a 403. Every answer has
-// headers that keep other sites out of the page.
+// is sent to the login elsewhere. Requests by which another site would have somebody's browser write get a 403. Every answer
+// has headers that keep other sites out of the page.
 //
 // Paths are those behind the prefix: put http.StripPrefix before the guard.
 func (g *Guard) Protect(next http.Handler) http.Handler {

@@ -198,7 +198,8 @@ func (d *directory) known(groups []string) []string {
 	return slices.Compact(kept)
 }
 
-// rereadEvery is how often the users file is looked at, at most. After standsFor without a change, nobody is writing it any more.
+// rereadEvery is how often the users file is looked at, at most. After standsFor without a change, nobody is writing it any
+// more.
 const (
 	rereadEvery = 2 * time.Second
 	standsFor   = time.Second

@@ -270,8 +270,8 @@ func (c *call) picture() *live.Picture {
 	return p
 }
 
-// answering returns the picture, if the registry answers. Programs take what they get for what is stored now, and so are told of an
-// outage as they would be by the registry.
+// answering returns the picture, if the registry answers. Programs take what they get for what is stored now, and so are
+// told of an outage as they would be by the registry.
 func (c *call) answering() (*live.Picture, error) {
 	p := c.picture()
 	if !p.Connected {

@@ -113,14 +113,14 @@ func (c *call) mayAskHistory(job string) error {
 const (
 	// heardLate is how long a history may take to hear of an end that the registry shows.
 	heardLate = time.Minute
-	// begunUnseen is how long before the registry's last answer an execution may have begun that is not in it: by how much clocks may
-	// differ, and a commit takes.
+	// begunUnseen is how long before the registry's last answer an execution may have begun that is not in it: by how much
+	// clocks may differ, and a commit takes.
 	begunUnseen = 5 * time.Second
 )
 
-// runs tells which executions without an end run, as the registry shows, or have just ended, so that the history is about to hear
-// of it. A history has the start of one whose process was killed, and no end. While the registry does not answer, the history is
-// believed of what began after its last answer.
+// runs tells which executions without an end run, as the registry shows, or have just ended, so that the history is about to
+// hear of it. A history has the start of one whose process was killed, and no end. While the registry does not answer, the
+// history is believed of what began after its last answer.
 func (c *call) runs(rows []history.Execution) map[int]bool {
 	var p *live.Picture
 	found := make(map[int]bool)

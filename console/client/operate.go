@@ -53,7 +53,8 @@ func (n *Namespace) since(ctx context.Context, job string, opts *operate.Options
 	if opts.ID != "" || opts.DryRun {
 		return nil
 	}
-	// The tokens are read first: if the job is moved between the two, or they cannot be read, the state is too old, and not too new.
+	// The tokens are read first: if the job is moved between the two, or they cannot be read, the state is too old, and not
+	// too new.
 	var tokens struct {
 		Base registry.Revision `json:"base"`
 	}

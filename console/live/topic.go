@@ -262,7 +262,8 @@ func encode(value any) json.RawMessage {
 	return text
 }
 
-// touches tells whether a topic may have something new, of jobs that were decided again, and remembers it if it is too early to look.
+// touches tells whether a topic may have something new, of jobs that were decided again, and remembers it if it is too early
+// to look.
 func (t *topic) touches(jobs map[string]bool, now time.Time) bool {
 	switch t.key.kind {
 	case topicJob:

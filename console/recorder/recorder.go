@@ -8,8 +8,8 @@
 // An execution that it has shown to run, and whose code was never called, ends as "not started".
 //
 // It misses what nobody saw: executions that more than one other followed while it was not running or the registry did not
-// answer, those that were given back meanwhile, and jobs whose executions are not recorded. An application that must miss nothing posts by itself, with package
-// history/observe; then it needs no recorder, whose rows would stand beside its own.
+// answer, those that were given back meanwhile, and jobs whose executions are not recorded. An application that must miss
+// nothing posts by itself, with package history/observe; then it needs no recorder, whose rows would stand beside its own.
 package recorder
 
 import (
@@ -77,8 +77,8 @@ func executions(c registry.Change) (events []history.Execution) {
 	return events
 }
 
-// givenBack returns the execution that a record had as running, if its code was never called, as it ended. The record tells so, or
-// one of another execution that does not have it as the one before.
+// givenBack returns the execution that a record had as running, if its code was never called, as it ended. The record tells
+// so, or one of another execution that does not have it as the one before.
 func givenBack(before registry.Node, after jobtree.Record) (e jobtree.Execution, token int64, ok bool) {
 	was, err := jobtree.DecodeRecord(before)
 	if err != nil || was.State != jobtree.ItemRunning || was.Current == nil || after.Current == nil {

@@ -152,8 +152,9 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 	return false, away(ctx, m.r.To, err)
 }
 
-// noteLate notes the fires that came while this mover stood before its last commit, as a machine does that is put to sleep: what
-// it brought tells of none since. Who has begun an item since has run for them, or for a later one, and it is left alone.
+// noteLate notes the fires that came while this mover stood before its last commit, as a machine does that is put to sleep:
+// what it brought tells of none since. Who has begun an item since has run for them, or for a later one, and it is left
+// alone.
 func (m *mover) noteLate(ctx context.Context, e jobtree.Elsewhere, theirs registry.Snapshot) error {
 	o := m.late
 	if o == nil {

@@ -38,9 +38,9 @@ func (d *Directory) findMending(ctx context.Context, job string) (Place, error) 
 	}
 }
 
-// breakCircle deletes one word of a circle: that of the registry whose name comes first, whoever does it. So of several who break it
-// only one does, and one who has slept meanwhile finds that word gone; if each deleted another one, a job that is created
-// after the first could be lost with the second. It does nothing if there is no circle any more.
+// breakCircle deletes one word of a circle: that of the registry whose name comes first, whoever does it. So of several who
+// break it only one does, and one who has slept meanwhile finds that word gone; if each deleted another one, a job that is
+// created after the first could be lost with the second. It does nothing if there is no circle any more.
 func (d *Directory) breakCircle(ctx context.Context, job, name string) error {
 	var before map[string]registry.Node
 	for {

@@ -47,24 +47,24 @@
 // Before it stops the job, and again before it closes it, a mover asks B and the directory to write what it will, in a
 // transaction whose conditions cannot hold: who may not write there, or a store that is full, is found while the job can stay.
 //
-// Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was disabled,
-// and are not made up. From then on it can only be completed. Whoever dies on the
-// way leaves a job that runs nowhere, and anybody can go on with the same call: what has been done is not done twice. Two
-// who move a job to the same registry help each other; of two targets, the one of the first note counts, and the other
-// call is refused. A mover that sleeps for an hour between two steps finds a condition of its next one false.
+// Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was
+// disabled, and are not made up. From then on it can only be completed. Whoever dies on the way leaves a job that runs
+// nowhere, and anybody can go on with the same call: what has been done is not done twice. Two who move a job to the same
+// registry help each other; of two targets, the one of the first note counts, and the other call is refused. A mover that
+// sleeps for an hour between two steps finds a condition of its next one false.
 //
 // What items had missed goes with them. Only the owner knows of it as long as an item waits for its turn; one that does not
 // hear of the stop, or whose note takes longer than those two seconds, keeps it for itself, and it is lost as by a crash.
 //
-// Fires that come while the job stands are noted as missed when it is copied, and made up as the job's misfire policy says; so are those of the
-// ten seconds after the copy, unless they are seen in B. A mover that stood just before its last transaction notes afterwards what
-// came meanwhile, of each item that has not begun in B by then; if it dies before it has, that is lost. If it takes longer until
-// a process has taken the job up there, what comes in between is lost, unless the job has a misfire window. Of an item that
-// somebody disables while the job stands, none of these is noted. An execution that was lost goes on waiting, and is run again in
-// B. Fencing tokens go on above all that A can have granted.
+// Fires that come while the job stands are noted as missed when it is copied, and made up as the job's misfire policy says;
+// so are those of the ten seconds after the copy, unless they are seen in B. A mover that stood just before its last
+// transaction notes afterwards what came meanwhile, of each item that has not begun in B by then; if it dies before it has,
+// that is lost. If it takes longer until a process has taken the job up there, what comes in between is lost, unless the job
+// has a misfire window. Of an item that somebody disables while the job stands, none of these is noted. An execution that
+// was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //
-// Who disables the job while it is stopped finds it disabled in B. From its end in A on, operations refuse whatever is about the
-// job in A, and in B until it has arrived there: no force writes over a node that says where the job is.
+// Who disables the job while it is stopped finds it disabled in B. From its end in A on, operations refuse whatever is about
+// the job in A, and in B until it has arrived there: no force writes over a node that says where the job is.
 //
 // # Names without a job
 //

@@ -49,16 +49,16 @@ type Moved struct {
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Move makes the registry named to the home of a job; the package documentation tells how. It waits for what runs to end,
-// as long as ctx lasts. If ctx ends or the process dies, call it again to go on, from anywhere; until the job is closed,
-// an operator can enable it instead to call the move off. A job that is in to, and not stopped on its way elsewhere, stays as it
-// is; what an earlier move has left of it in other registries is cleaned up.
+// Move makes the registry named to the home of a job; the package documentation tells how. It waits for what runs to end, as
+// long as ctx lasts. If ctx ends or the process dies, call it again to go on, from anywhere; until the job is closed, an
+// operator can enable it instead to call the move off. A job that is in to, and not stopped on its way elsewhere, stays as
+// it is; what an earlier move has left of it in other registries is cleaned up.
 //
 // Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry, by
-// elasticron migrate too, or removed, something of it cannot be read, to has a job of this name, or to or the directory cannot
-// be written; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the registries. If to or
-// the directory cannot be written any more when the job was stopped already, it is not closed, and the error is that of the
-// registry.
+// elasticron migrate too, or removed, something of it cannot be read, to has a job of this name, or to or the directory
+// cannot be written; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the
+// registries. If to or the directory cannot be written any more when the job was stopped already, it is not closed, and the
+// error is that of the registry.
 func (d *Directory) Move(ctx context.Context, job, to string, opts MoveOptions) (Moved, error) {
 	r := Moved{Job: job, To: to}
 	err := opts.author().Check()

@@ -92,9 +92,9 @@ func (o *original) open() *jobtree.State {
 	return &open
 }
 
-// begun is the id of the operation that made the last request by hand, if all items have run for it, and well; else it is empty.
-// Nothing goes with the job of such a request, so its operation is to say so. An item that did not begin, as one that is disabled or
-// that no resharding has come to yet, did not run, whether or not it still may.
+// begun is the id of the operation that made the last request by hand, if all items have run for it, and well; else it is
+// empty. Nothing goes with the job of such a request, so its operation is to say so. An item that did not begin, as one that
+// is disabled or that no resharding has come to yet, did not run, whether or not it still may.
 func (o *original) begun() string {
 	asked := o.state.Triggered()
 	if !asked.Exists() || asked.Err != nil || asked.Value.Each || o.cfg.Unmonitored {
@@ -129,16 +129,17 @@ func (m *mover) request(o *original, now time.Time) error {
 	return nil
 }
 
-// lateBegin is how long before the stop a fire may have been that was still on time to begin: by the rules, and as much again for
-// clocks that differ.
+// lateBegin is how long before the stop a fire may have been that was still on time to begin: by the rules, and as much
+// again for clocks that differ.
 const lateBegin = 2 * inforce.LateAfter
 
 // takenUp is how long it may take from then on until processes see the fires come in the new home. What comes meanwhile has
 // no other witness. Who takes the item up leaves out a noted fire that is still to come, and one that the item ran for.
 const takenUp = 10 * time.Second
 
-// findFires finds the newest fires that an item may have missed while the job stood, or may miss before it is taken up. Of a job
-// without records nobody makes up what is noted, or takes out what has run: it would all run if executions were recorded one day.
+// findFires finds the newest fires that an item may have missed while the job stood, or may miss before it is taken up. Of a
+// job without records nobody makes up what is noted, or takes out what has run: it would all run if executions were recorded
+// one day.
 func (o *original) findFires(ctx context.Context, since, until time.Time) error {
 	schedule, err := o.cfg.Schedule()
 	if err != nil || o.cfg.Disabled || o.cfg.Unmonitored || since.IsZero() || o.cfg.Misfire == job.MisfireSkip || cronexpr.IsTriggered(schedule) {
@@ -159,7 +160,8 @@ func (o *original) findFires(ctx context.Context, since, until time.Time) error 
 	return nil
 }
 
-// missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is taken up.
+// missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is
+// taken up.
 func (o *original) missed(item int, since time.Time) string {
 	it := o.state.Item(item)
 	if it.Disabled || item >= o.cfg.ShardingTotalCount {

@@ -7,9 +7,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// rename gives a name another home that no registry has a job of. If the job has been in its new home, that still says where it
-// went. One transaction in From overrules that word, by its revision, and keeps everybody from creating the job in From. Whoever
-// deleted the word before would let the job be created in both.
+// rename gives a name another home that no registry has a job of. If the job has been in its new home, that still says where
+// it went. One transaction in From overrules that word, by its revision, and keeps everybody from creating the job in From.
+// Whoever deleted the word before would let the job be created in both.
 func (m *mover) rename(ctx context.Context, p Place) error {
 	if m.opts.DryRun {
 		m.say("%s has no job of this name: it would be created in %s from now on", m.r.From, m.r.To)
@@ -40,7 +40,8 @@ func (m *mover) rename(ctx context.Context, p Place) error {
 	return m.d.freePlace(ctx, m.r.Job, Place{Registry: m.r.To, over: word.Kept})
 }
 
-// former returns the revision of what To says of a job that has been there, when nothing else is left of it; 0 if it says nothing.
+// former returns the revision of what To says of a job that has been there, when nothing else is left of it; 0 if it says
+// nothing.
 func (m *mover) former(ctx context.Context) (registry.Revision, error) {
 	theirs, err := m.d.get(ctx, m.r.To, m.r.Job)
 	e, is := jobtree.DecodeElsewhere(theirs)

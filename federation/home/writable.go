@@ -30,8 +30,8 @@ func asRefused(err error) error {
 }
 
 // writable fails if it is certain that the job could not arrive: that is to be known before it is stopped, and before it is
-// closed, as from then on nothing calls the move off. A directory that is away, or silent, is no reason: it is told by whoever moves
-// next, and the job is not to stand still for it.
+// closed, as from then on nothing calls the move off. A directory that is away, or silent, is no reason: it is told by
+// whoever moves next, and the job is not to stand still for it.
 func (m *mover) writable(ctx context.Context) error {
 	if err := m.try(ctx, m.r.To, m.to); err != nil || m.d.name == m.r.To || m.d.name == m.r.From {
 		return err

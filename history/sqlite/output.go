@@ -170,8 +170,8 @@ func (s *Store) outputsOf(ctx context.Context, ids []string, found map[string]in
 // OutputOverhead is what [Store.DeleteOutputsBeyond] counts of an output besides its text, in bytes.
 const OutputOverhead = 256
 
-// DeleteOutputsBeyond deletes the outputs that were kept first until all have at most size bytes together, and returns how many. Each
-// counts with its text and [OutputOverhead]. The file does not shrink: it uses again what was freed.
+// DeleteOutputsBeyond deletes the outputs that were kept first until all have at most size bytes together, and returns how
+// many. Each counts with its text and [OutputOverhead]. The file does not shrink: it uses again what was freed.
 func (s *Store) DeleteOutputsBeyond(ctx context.Context, size int64) (int64, error) {
 	result, err := s.db.ExecContext(ctx, `DELETE FROM ELASTICRON_OUTPUT_LOG WHERE id IN (SELECT id FROM (
 		SELECT id, SUM(octet_length(output) + ?) OVER (ORDER BY rowid DESC) AS so_far FROM ELASTICRON_OUTPUT_LOG) WHERE so_far > ?)`,

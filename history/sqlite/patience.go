@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// SQLite knows no context while it waits for a file that another process writes to. So it waits for a moment only, and is asked again.
+// SQLite knows no context while it waits for a file that another process writes to. So it waits for a moment only, and is
+// asked again.
 const (
 	ownPatience = 100 * time.Millisecond // SQLite's own, which what cannot be asked again has, too, such as the end of a transaction
 	patience    = 10 * time.Second
@@ -75,8 +76,8 @@ func whenFree[T any](ctx context.Context, try func() (T, error)) (T, error) {
 	}
 }
 
-// What SQLite calls a file that another one writes to, with what it adds to that in higher bytes; and a transaction that has read what
-// is not the newest any more, for which there is nothing to wait.
+// What SQLite calls a file that another one writes to, with what it adds to that in higher bytes; and a transaction that has
+// read what is not the newest any more, for which there is nothing to wait.
 const (
 	busy         = 5
 	busySnapshot = busy | 2<<8

@@ -13,14 +13,15 @@ import (
 // only where another has just made one of the thirteen things that there are to make.
 const prepareTries = 16
 
-// Prepare makes the tables, columns and indexes that are missing, and changes nothing that is there. Other methods do
-// this by themselves, once, and again after an error. Call Prepare to find out early whether it works, or to do it with other rights than
-// those of the process that runs later.
+// Prepare makes the tables, columns and indexes that are missing, and changes nothing that is there. Other methods do this
+// by themselves, once, and again after an error. Call Prepare to find out early whether it works, or to do it with other
+// rights than those of the process that runs later.
 func (s *Store) Prepare(ctx context.Context) error {
 	if s.prepared.Load() {
 		return nil
 	}
-	// Not a mutex, which nobody can stop waiting for: whoever has the turn waits for the database, as long as its own context lets it.
+	// Not a mutex, which nobody can stop waiting for: whoever has the turn waits for the database, as long as its own
+	// context lets it.
 	select {
 	case s.turn <- struct{}{}:
 		defer func() { <-s.turn }()
@@ -43,8 +44,8 @@ func (s *Store) Prepare(ctx context.Context) error {
 	return fmt.Errorf("prepare the tables: %w", err)
 }
 
-// doubtTables has the next call look for the tables again: this one failed, and somebody may have dropped them. If its time is over,
-// it was not the database that said so.
+// doubtTables has the next call look for the tables again: this one failed, and somebody may have dropped them. If its time
+// is over, it was not the database that said so.
 func (s *Store) doubtTables(ctx context.Context) {
 	if ctx.Err() == nil {
 		s.prepared.Store(false)

@@ -44,7 +44,8 @@ func (d dialect) isOfRow(err error) bool {
 	return err != nil && strings.Contains(err.Error(), "constraint failed") // in SQLite's words
 }
 
-// busyCodes are SQLite's for a file, or a table of it, that another one writes: who waits for it has no turn, and may wait in vain.
+// busyCodes are SQLite's for a file, or a table of it, that another one writes: who waits for it has no turn, and may wait
+// in vain.
 var busyCodes = []int{5, 6}
 
 // isConflict tells whether a transaction was called off for the sake of another one, or did not get its turn.

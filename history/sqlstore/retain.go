@@ -29,7 +29,8 @@ func (s *Store) DeleteBefore(ctx context.Context, before time.Time) (int64, erro
 	return all, nil
 }
 
-// How often it is tried to delete rows that stay where they are, and the pause before. Others may hold them, or be about to delete them.
+// How often it is tried to delete rows that stay where they are, and the pause before. Others may hold them, or be about to
+// delete them.
 const (
 	deleteTries = 20
 	deletePause = 50 * time.Millisecond

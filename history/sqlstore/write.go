@@ -68,7 +68,8 @@ type doubt struct {
 // mostDoubts bounds how many events a table is asked to take that takes none.
 const mostDoubts = 16
 
-// settleDoubts counts the events in doubt whose tables have taken others since. Of the other ones, it returns why they were refused.
+// settleDoubts counts the events in doubt whose tables have taken others since. Of the other ones, it returns why they were
+// refused.
 func (r *refusals) settleDoubts() error {
 	for _, d := range r.doubts {
 		if !r.takes[d.table] {

@@ -10,9 +10,9 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// An execution calls its code again after a failure, if its job has retries: those calls have one token, and come one after the
-// other. To all other rules they are one run. It begins with the first of them and ends with the last, and a timeout, which ends
-// one call and not the execution, does not cancel it.
+// An execution calls its code again after a failure, if its job has retries: those calls have one token, and come one after
+// the other. To all other rules they are one run. It begins with the first of them and ends with the last, and a timeout,
+// which ends one call and not the execution, does not cancel it.
 
 // joinAttempts makes one run of the calls of code that follow each other within one execution.
 func (j *judge) joinAttempts() {
@@ -49,7 +49,8 @@ func (j *judge) overAt(attempt *Run) time.Time {
 	return attempt.Cancelled
 }
 
-// asleep returns until when the process stood still when it was to call an attempt, if it did. Its code is called a moment later.
+// asleep returns until when the process stood still when it was to call an attempt, if it did. Its code is called a moment
+// later.
 func (j *judge) asleep(attempt *Run) (until time.Time, is bool) {
 	for _, pause := range j.during(attempt.Instance, 0, Paused) {
 		if !attempt.Began.Before(pause.until) && attempt.Began.Before(pause.until.Add(time.Millisecond)) {

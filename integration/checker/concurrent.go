@@ -25,16 +25,16 @@ func (j *judge) judgeConcurrency() {
 	}
 }
 
-// givenUp tells whether code that does not listen may have been given up by a stop before other code was called: its scheduler is gone,
-// and the next one of that id counts its own.
+// givenUp tells whether code that does not listen may have been given up by a stop before other code was called: its
+// scheduler is gone, and the next one of that id counts its own.
 func (j *judge) givenUp(other, r *Run) bool {
 	return !other.Cancelled.IsZero() && !other.Cancelled.After(r.Began) && slices.ContainsFunc(j.Incidents, func(i Incident) bool {
 		return (i.Kind == Started || i.Kind == Stopped) && i.Instance == r.Instance && i.From.After(other.Began) && !i.From.After(r.Began)
 	})
 }
 
-// mostAtOnce returns the largest number of items that the settings allow of which a process may have gone by when it called code; 0
-// is any number. In trouble it may not have heard of them for long.
+// mostAtOnce returns the largest number of items that the settings allow of which a process may have gone by when it called
+// code; 0 is any number. In trouble it may not have heard of them for long.
 func (j *judge) mostAtOnce(r *Run) (most int) {
 	since := r.Began.Add(-j.rules.Settle - j.jitter())
 	if j.during(r.Instance, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Lost, Unwatched, Held, Denied).touches(since, r.Began) {

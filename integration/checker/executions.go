@@ -89,10 +89,10 @@ func (j *judge) judgeFinished(e *execution) {
 	j.find(NothingForgotten, e.closed, e.item, fmt.Sprintf("an execution had finished and was recorded as %q", e.outcome()), proofs(e)...)
 }
 
-// judgeFailed judges whether an execution that its process recorded as cut short was. What has failed while its context lived,
-// and is not tried again, has failed, whatever becomes of its session or its process before that is recorded: the record says so, or
-// the end is refused. Code that heard by a checkpoint that its session is over may return a moment before its context ends. After
-// a timeout, nobody saw that.
+// judgeFailed judges whether an execution that its process recorded as cut short was. What has failed while its context
+// lived, and is not tried again, has failed, whatever becomes of its session or its process before that is recorded: the
+// record says so, or the end is refused. Code that heard by a checkpoint that its session is over may return a moment before
+// its context ends. After a timeout, nobody saw that.
 func (j *judge) judgeFailed(e *execution) {
 	r := e.run
 	if e.outcome() != jobtree.Interrupted || r == nil || r.Died || r.Err == nil || r.Ended.IsZero() || r.Ended.After(e.closed) || !r.told().IsZero() {

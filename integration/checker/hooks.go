@@ -104,8 +104,8 @@ func (j *judge) ofFire(n int, fire time.Time) *execution {
 	return nil
 }
 
-// awaitedBy returns the round without the items that a hook did not wait for: who skips missed fires does not wait for what still
-// runs an earlier one.
+// awaitedBy returns the round without the items that a hook did not wait for: who skips missed fires does not wait for what
+// still runs an earlier one.
 func (r calmRound) awaitedBy(h Hook, called bool) calmRound {
 	if called && len(h.Round.Items) > 0 {
 		r.executions = slices.DeleteFunc(slices.Clone(r.executions), func(e *execution) bool { return !slices.Contains(h.Round.Items, e.item) })

@@ -133,9 +133,9 @@ func (j *judge) ended(at time.Time, n int, was, is jobtree.Item) {
 	j.judgeTakenBack(e, was)
 }
 
-// judgeTakenBack judges whether who took a begin back left it to somebody. If the job makes nothing up, or nothing that is too old
-// by then, nobody runs the fire later: an execution that waits for its turn then keeps it, wherever its item moves and also while its
-// instance leaves, until its session or the stop timeout is over, or its item is not to run any more.
+// judgeTakenBack judges whether who took a begin back left it to somebody. If the job makes nothing up, or nothing that is
+// too old by then, nobody runs the fire later: an execution that waits for its turn then keeps it, wherever its item moves
+// and also while its instance leaves, until its session or the stop timeout is over, or its item is not to run any more.
 func (j *judge) judgeTakenBack(e *execution, was jobtree.Item) {
 	if e.outcome() != jobtree.NotStarted || !e.planned() || makesUp(e.settings, e.fire(), e.closed) || was.Running.Created != e.token {
 		return

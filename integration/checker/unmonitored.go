@@ -11,9 +11,9 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// A job that is not monitored leaves no trace of its executions. What is left of the promises is that whoever an item is assigned to
-// runs it: once for each fire, at the fire, unless it still runs. Only the calls of code tell, and only what is far from every change
-// is judged.
+// A job that is not monitored leaves no trace of its executions. What is left of the promises is that whoever an item is
+// assigned to runs it: once for each fire, at the fire, unless it still runs. Only the calls of code tell, and only what is
+// far from every change is judged.
 
 // judgeUnmonitored judges the fires and runs of items while the job is not monitored.
 func (j *judge) judgeUnmonitored() {

@@ -96,8 +96,8 @@ func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Tim
 	return j.ticked(by, m.due, at, from) && !slices.Contains(off.between(from, upTo), true) || j.handedOver(m, at)
 }
 
-// bystander tells whether an instance that did not own an item knew of a fire and could tell its owner: it had taken part when the
-// fire came, and nothing has kept it from speaking, nor the owner from hearing it, for as long as an owner waits.
+// bystander tells whether an instance that did not own an item knew of a fire and could tell its owner: it had taken part
+// when the fire came, and nothing has kept it from speaking, nor the owner from hearing it, for as long as an owner waits.
 func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Time) bool {
 	since := at.Add(-j.rules.Handover - 2*j.rules.Settle - 2*j.rules.Skew)
 	kinds := []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Stopped, Held, Paced}

@@ -5,9 +5,9 @@
 //	belief, err := peer.Join(cluster, javapeer.NewJob("orders", "0/2 * * * * ?", 3))
 //	peer.Last("orders", javapeer.UntilTold)   // executions go on until the test says otherwise
 //
-// The Java side is written for these tests. It uses the library as an application does, and its lifecycle
-// API as the console does. Each [Release] has a Maven project, which is the folder of its name with the
-// sources of the folder shared. It is built once for each content, into the user's cache folder. What it needs of a machine is what package maven needs.
+// The Java side is written for these tests. It uses the library as an application does, and its lifecycle API as the console
+// does. Each [Release] has a Maven project, which is the folder of its name with the sources of the folder shared. It is
+// built once for each content, into the user's cache folder. What it needs of a machine is what package maven needs.
 //
 // A process reads requests from its standard input and writes answers and events to its standard
 // output, a JSON object a line. It halts when its input ends, so none outlives the test.

@@ -11,23 +11,23 @@
 //
 // # What goes wrong
 //
-// Few seeds do everything. Most draw a few kinds of trouble and turn them up, so that those meet. In most of them
-// the network holds up messages of one or two kinds, with a heavy tail, and what causes such messages happens again
-// and again. While one is under way, something changes behind its back: its sender loses its session or its node,
-// its item is disabled, the settings change, somebody joins or leaves. Copies of requests arrive late and out of
-// order, the store stops, starts and is slow, operators are careless: they delete nodes of instances and leaders, remove the job, spoil its settings, and do any
-// single deed of package careless to any node. Operators run items by hand, disable items, servers and the job, and
-// ask processes to leave it. The store drops one session, or all at once. One transaction of a
-// resharding moves four items at most here, so that jobs of a few more are resharded in parts.
+// Few seeds do everything. Most draw a few kinds of trouble and turn them up, so that those meet. In most of them the
+// network holds up messages of one or two kinds, with a heavy tail, and what causes such messages happens again and again.
+// While one is under way, something changes behind its back: its sender loses its session or its node, its item is disabled,
+// the settings change, somebody joins or leaves. Copies of requests arrive late and out of order, the store stops, starts
+// and is slow, operators are careless: they delete nodes of instances and leaders, remove the job, spoil its settings, and
+// do any single deed of package careless to any node. Operators run items by hand, disable items, servers and the job, and
+// ask processes to leave it. The store drops one session, or all at once. One transaction of a resharding moves four items
+// at most here, so that jobs of a few more are resharded in parts.
 //
-// Some seeds are of a kind, whose circumstances seldom come together by chance: large reshardings, clocks that are
-// off by more than they may be, jobs that a process may not follow or write to, missed fires that are made up to an
-// age, claims that are slow, items that move while they miss fires, a store that takes fewer transactions than
-// the job asks for, settings that bound executions (timeouts, retries, scope and limit of failover, the first and the
-// last fire), code that waits for a hook of its round, executions without records, and operators who do all that package operate can: their messages are slow and get lost as well, copies
-// of them arrive late, somebody changes what they are about meanwhile, and they go away in the middle. Seeds of a kind
-// are drawn apart, so that a new kind leaves the other seeds as they are. The flag -simulation.kind leaves out all
-// others; a seed that fails tells its kind.
+// Some seeds are of a kind, whose circumstances seldom come together by chance: large reshardings, clocks that are off by
+// more than they may be, jobs that a process may not follow or write to, missed fires that are made up to an age, claims
+// that are slow, items that move while they miss fires, a store that takes fewer transactions than the job asks for,
+// settings that bound executions (timeouts, retries, scope and limit of failover, the first and the last fire), code that
+// waits for a hook of its round, executions without records, and operators who do all that package operate can: their
+// messages are slow and get lost as well, copies of them arrive late, somebody changes what they are about meanwhile, and
+// they go away in the middle. Seeds of a kind are drawn apart, so that a new kind leaves the other seeds as they are. The
+// flag -simulation.kind leaves out all others; a seed that fails tells its kind.
 //
 // # How many
 //
@@ -44,12 +44,12 @@
 //
 // # Replays
 //
-// A replay is exact: the same transcript, to the nanosecond and the byte, but for the random names of
-// rounds, which are numbered instead, and for seeds whose retries pause, as a pause varies by chance, or whose
-// code waits for a hook, which lets all of it go in one instant. TestAReplayIsExact holds that for a few seeds, and a replay compares its tries. In which order Go's runtime lets goroutines go that are ready in one instant is
-// chance, so nothing that matters happens in one: every process has a network delay of its own, every
-// message of a process takes a few microseconds more by what it is about ([memory.WithSpread]), and the
-// driver keeps off the instants at which jobs fire.
+// A replay is exact: the same transcript, to the nanosecond and the byte, but for the random names of rounds, which are
+// numbered instead, and for seeds whose retries pause, as a pause varies by chance, or whose code waits for a hook, which
+// lets all of it go in one instant. TestAReplayIsExact holds that for a few seeds, and a replay compares its tries. In which
+// order Go's runtime lets goroutines go that are ready in one instant is chance, so nothing that matters happens in one:
+// every process has a network delay of its own, every message of a process takes a few microseconds more by what it is about
+// ([memory.WithSpread]), and the driver keeps off the instants at which jobs fire.
 //
 // # What a seed can notice
 //

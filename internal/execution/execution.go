@@ -1,6 +1,6 @@
-// Package execution tells code when its execution is cancelled, and when everything stops. The context that it gets is that of one
-// attempt, which may end by the job's timeout before; then nobody could see any more that the execution was cancelled as well. Nor
-// can an execution be cancelled twice: one that has lost its session would not hear of the stop that follows.
+// Package execution tells code when its execution is cancelled, and when everything stops. The context that it gets is that
+// of one attempt, which may end by the job's timeout before; then nobody could see any more that the execution was cancelled
+// as well. Nor can an execution be cancelled twice: one that has lost its session would not hear of the stop that follows.
 package execution
 
 import (

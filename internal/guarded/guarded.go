@@ -16,8 +16,8 @@ type Step struct {
 	Guard registry.Condition
 }
 
-// MaxSteps bounds the steps of one transaction. Each makes two conditions: its guard, and that no session owns what it puts. So a
-// note has room beside them.
+// MaxSteps bounds the steps of one transaction. Each makes two conditions: its guard, and that no session owns what it puts.
+// So a note has room beside them.
 const MaxSteps = registry.MaxOps/2 - 4
 
 // Writer writes to one registry. It remembers what it has created without an answer: that may be under way

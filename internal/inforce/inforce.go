@@ -26,8 +26,8 @@ func ReconcileInterval(c job.Config) time.Duration {
 	return number(c.ReconcileInterval, job.DefaultReconcileInterval)
 }
 
-// OverdueAfter returns how long after a fire an item that should run counts as overdue: what may be late by the rules, time for the
-// request and for a view to show it, and the jitter.
+// OverdueAfter returns how long after a fire an item that should run counts as overdue: what may be late by the rules, time
+// for the request and for a view to show it, and the jitter.
 func OverdueAfter(c job.Config) time.Duration { return 2*LateAfter + c.Jitter }
 
 func number[T int | time.Duration](set, standard T) T {

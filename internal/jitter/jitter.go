@@ -1,5 +1,5 @@
-// Package jitter says by how much each fire of a job is delayed. It is a rule and nothing else: the clock that ticks fires and the
-// policy for those that were missed go by the same one.
+// Package jitter says by how much each fire of a job is delayed. It is a rule and nothing else: the clock that ticks fires
+// and the policy for those that were missed go by the same one.
 package jitter
 
 import (

@@ -137,9 +137,9 @@ func CheckExact(n registry.Node, named ...string) error {
 	return errors.Join(all...)
 }
 
-// StoredError returns what a fault of a [job.Config] is where the configuration is stored: the same with
-// the path of the node and the name of the member, and without what may be a secret. Of errors that are joined it does so with each.
-// Other errors it returns as they are.
+// StoredError returns what a fault of a [job.Config] is where the configuration is stored: the same with the path of the
+// node and the name of the member, and without what may be a secret. Of errors that are joined it does so with each. Other
+// errors it returns as they are.
 func StoredError(path string, err error) error {
 	var fault *job.FieldError
 	if !errors.As(err, &fault) {

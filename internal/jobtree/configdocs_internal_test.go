@@ -20,5 +20,6 @@ func TestEveryMemberIsDocumented(t *testing.T) {
 		require.NotEqual(t, -1, at, "%s has no row, or one that stands too early, or another field", f.name)
 		page = page[at+1:]
 	}
-	require.NotContains(t, page, "\n| `", "a row of no member")
+	table, _, _ := strings.Cut(page, "\n## ")
+	require.NotContains(t, table, "\n| `", "a row of no member")
 }

@@ -39,7 +39,8 @@ type Item struct {
 	OffsetRevision registry.Revision
 }
 
-// Mark is a node of an item that says which instance is at it. It is ephemeral, but for some of [ElasticJob3]. The zero Mark is one that is not there.
+// Mark is a node of an item that says which instance is at it. It is ephemeral, but for some of [ElasticJob3]. The zero Mark
+// is one that is not there.
 type Mark struct {
 	Value    string
 	Session  registry.SessionID
@@ -61,8 +62,8 @@ func (it Item) Owner(inForce EpochID) string {
 	return it.Instance
 }
 
-// AssignedAt returns the revision of the node by which the item is [Item.Owner]'s; 0 if there is none. An owner that keeps an item
-// in a resharding keeps the revision as well.
+// AssignedAt returns the revision of the node by which the item is [Item.Owner]'s; 0 if there is none. An owner that keeps
+// an item in a resharding keeps the revision as well.
 func (it Item) AssignedAt(inForce EpochID) registry.Revision {
 	if inForce != (EpochID{}) && it.Next.Value.Epoch == inForce {
 		return it.Next.Revision

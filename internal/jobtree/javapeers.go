@@ -82,8 +82,8 @@ func (s *State) OnlyLeadersAsk() bool { return s.Layout() == ElasticJob3 }
 // items from their owners.
 func (s *State) JavaAssigns() bool { return s.java != nil && s.LedByJava() && s.java.processing != 0 }
 
-// Processing returns the revision of the node that says that a Java leader reshards; 0 if there is none. Java instances wait for its
-// end, whoever leads.
+// Processing returns the revision of the node that says that a Java leader reshards; 0 if there is none. Java instances wait
+// for its end, whoever leads.
 func (s *State) Processing() registry.Revision {
 	if s.java == nil {
 		return 0

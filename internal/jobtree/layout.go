@@ -60,8 +60,8 @@ func (l Layout) OtherClass(root string, c job.Config) string {
 	return root
 }
 
-// WithoutClass tells whether a stored configuration has no class yet, as nothing tells it but the value of the job's own node, root.
-// ElasticJob 3.x writes that after the configuration, and goes on if it could not.
+// WithoutClass tells whether a stored configuration has no class yet, as nothing tells it but the value of the job's own
+// node, root. ElasticJob 3.x writes that after the configuration, and goes on if it could not.
 func (l Layout) WithoutClass(root string, stored job.Config) bool {
 	return l == ElasticJob3 && strings.TrimSpace(root) == "" && stored.Class == ""
 }

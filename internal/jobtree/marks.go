@@ -106,9 +106,9 @@ func (s *State) settleMark(it *Item) {
 	it.Running.Session = runner.Session
 }
 
-// outlived tells whether a mark of Java's is older than the instance that it names: another process may have the id now. A process
-// that connects again makes its node anew as well, and takes the marks of its own items away right after that. The mark of
-// what it has claimed stands on, and so does the claim, as long as its session.
+// outlived tells whether a mark of Java's is older than the instance that it names: another process may have the id now. A
+// process that connects again makes its node anew as well, and takes the marks of its own items away right after that. The
+// mark of what it has claimed stands on, and so does the claim, as long as its session.
 func outlived(it *Item, runner Instance) bool {
 	claims := it.Failover.Value == runner.ID && it.Failover.Session == runner.Session
 	return JavaInstance(runner.ID) && it.Running.Revision < runner.Created && !claims

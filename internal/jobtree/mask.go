@@ -25,12 +25,12 @@ var secretMembers = map[string]bool{
 // "http.headers" or "dingtalk.webhook".
 var secretNames = regexp.MustCompile(`(?i)passw|pwd|secret|token|credential|auth|cookie|key$|webhook|headers?|data$|body|ur[il]$|^script\.command`)
 
-// Mask returns the value of a node as it may be shown to people who may see the tree, but not the
-// secrets in it. Hidden are: of a config the parameters, the command line of a script, what ElasticJob 3.x
-// alone heeds, and every member and setting whose name says password, secret, token, key, header, address or the like; error
-// texts of records, which quote what went wrong; parameters of requests by hand; checkpoints; what operators
-// did, which quotes configs; and of a move by elasticron migrate what it keeps of the config and of records. A config that cannot be read is hidden
-// as a whole. Everything else is shown as it is, be the config JSON or the YAML of ElasticJob 3.x.
+// Mask returns the value of a node as it may be shown to people who may see the tree, but not the secrets in it. Hidden are:
+// of a config the parameters, the command line of a script, what ElasticJob 3.x alone heeds, and every member and setting
+// whose name says password, secret, token, key, header, address or the like; error texts of records, which quote what went
+// wrong; parameters of requests by hand; checkpoints; what operators did, which quotes configs; and of a move by elasticron
+// migrate what it keeps of the config and of records. A config that cannot be read is hidden as a whole. Everything else is
+// shown as it is, be the config JSON or the YAML of ElasticJob 3.x.
 //
 // Names are all it goes by: a secret in a description, or in a setting with an innocent name, is shown.
 func Mask(path, value string) string {

@@ -67,10 +67,11 @@ type Operation struct {
 	After registry.Revision
 	// First is the first fire of a backfill, and Items are those that it was asked for, in words; empty are all.
 	First, Items string
-	// Asked is a digest of what a trigger was asked for beside its items; empty if that is not known. It is made of a parameter, too.
+	// Asked is a digest of what a trigger was asked for beside its items; empty if that is not known. It is made of a
+	// parameter, too.
 	Asked string
-	// Begun tells of a request by hand that the job has come from another registry since, and that nothing was left of it then: all
-	// items that it asked for had run, and well.
+	// Begun tells of a request by hand that the job has come from another registry since, and that nothing was left of it
+	// then: all items that it asked for had run, and well.
 	Begun bool
 	// Unknown are members that this version does not know, as they stood. They are kept.
 	Unknown string
@@ -170,8 +171,8 @@ func wholeOf(id string) string {
 	return id
 }
 
-// MaskOperated returns the operations as they may be shown: in the configurations that were, what [Mask] hides, and without digests,
-// by which a parameter could be guessed.
+// MaskOperated returns the operations as they may be shown: in the configurations that were, what [Mask] hides, and without
+// digests, by which a parameter could be guessed.
 func MaskOperated(o Operated) Operated {
 	o.Operations = slices.Clone(o.Operations)
 	for i, op := range o.Operations {

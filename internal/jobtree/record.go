@@ -114,8 +114,9 @@ func (r Record) Token(revision registry.Revision) registry.Revision {
 	}
 }
 
-// GivenToken returns the fencing token that the code of an execution was given; 0 if that is not known, or if there is no execution.
-// e is the current execution of the record or another one, such as the previous; revision is as for [Record.Token].
+// GivenToken returns the fencing token that the code of an execution was given; 0 if that is not known, or if there is no
+// execution. e is the current execution of the record or another one, such as the previous; revision is as for
+// [Record.Token].
 func (r Record) GivenToken(e *Execution, revision registry.Revision) int64 {
 	if e == nil {
 		return 0

@@ -165,8 +165,8 @@ func (s *State) Disabled(item int) bool {
 	return nodes != nil && nodes.disabled
 }
 
-// Total returns the sharding total count of the assignment in force: the epoch's, or the
-// configuration's if there is no epoch; see [State.ShareWithJava] for jobs that are shared. Items from that number on are surplus and must not run.
+// Total returns the sharding total count of the assignment in force: the epoch's, or the configuration's if there is no
+// epoch; see [State.ShareWithJava] for jobs that are shared. Items from that number on are surplus and must not run.
 func (s *State) Total() int {
 	if s.java != nil {
 		return s.java.assigned

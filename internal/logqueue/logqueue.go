@@ -1,6 +1,6 @@
-// Package logqueue keeps a log from holding up who writes to it. A log may stand still, as a pipe does that nobody reads, be slow,
-// as one does that goes over a network which is out, or panic; and whoever keeps a session alive, cancels what runs or stops must
-// not wait for it.
+// Package logqueue keeps a log from holding up who writes to it. A log may stand still, as a pipe does that nobody reads, be
+// slow, as one does that goes over a network which is out, or panic; and whoever keeps a session alive, cancels what runs or
+// stops must not wait for it.
 package logqueue
 
 import (
@@ -14,7 +14,8 @@ import (
 // mostWaiting bounds how many lines wait for the log to take them.
 const mostWaiting = 8192
 
-// Queue has the lines that wait for a log. It costs a goroutine only while there are any. All methods may be called concurrently.
+// Queue has the lines that wait for a log. It costs a goroutine only while there are any. All methods may be called
+// concurrently.
 type Queue struct {
 	log *handler // that was given
 
@@ -33,8 +34,8 @@ type line struct {
 	record slog.Record
 }
 
-// New returns a logger that writes to log without waiting for it, and the queue of its lines. If log is such a logger itself, it is
-// that, with its queue. Whatever the context of a line has for the log stays in it; only its end does not.
+// New returns a logger that writes to log without waiting for it, and the queue of its lines. If log is such a logger
+// itself, it is that, with its queue. Whatever the context of a line has for the log stays in it; only its end does not.
 func New(log *slog.Logger) (*slog.Logger, *Queue) {
 	if h, is := log.Handler().(*handler); is {
 		return log, h.queue
@@ -144,7 +145,8 @@ func (q *Queue) takeMissing() *slog.Record {
 	return &r
 }
 
-// handle hands a line over. What the log itself returns is nobody's here, as ever with slog; the error is what it panicked with.
+// handle hands a line over. What the log itself returns is nobody's here, as ever with slog; the error is what it panicked
+// with.
 func handle(l line) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -155,8 +157,8 @@ func handle(l line) (err error) {
 	return nil
 }
 
-// handler puts lines into a queue. What else the log does, such as to make another handler of one with attributes, may stand still as
-// well, and is left to who hands lines over.
+// handler puts lines into a queue. What else the log does, such as to make another handler of one with attributes, may stand
+// still as well, and is left to who hands lines over.
 type handler struct {
 	queue *Queue
 	asked slog.Handler        // whether it wants lines of a level: the log itself

@@ -1,5 +1,5 @@
-// Package reference reads values that a setting does not hold itself but names: an environment variable
-// ("env:NAME") or a file ("file:/path") of the process that uses the setting; and tells where a setting holds what it should name.
+// Package reference reads values that a setting does not hold itself but names: an environment variable ("env:NAME") or a
+// file ("file:/path") of the process that uses the setting; and tells where a setting holds what it should name.
 package reference
 
 import (
@@ -65,9 +65,9 @@ func Almost(text string) bool {
 	return (strings.HasPrefix(text, env) || strings.HasPrefix(text, file)) && !Is(text)
 }
 
-// Resolve returns the value that a reference names, without the line end at its end: a file often has one, and so has a variable
-// that a Secret made from such a file. An empty value is an error, because nobody refers to nothing on purpose. No error quotes a
-// value.
+// Resolve returns the value that a reference names, without the line end at its end: a file often has one, and so has a
+// variable that a Secret made from such a file. An empty value is an error, because nobody refers to nothing on purpose. No
+// error quotes a value.
 func Resolve(text string) (string, error) {
 	if name, is := strings.CutPrefix(text, env); is {
 		value := WithoutLineEnd(os.Getenv(name))
@@ -108,5 +108,6 @@ func read(path string) (string, error) {
 	}
 }
 
-// WithoutLineEnd returns a secret without the line end that its file, or a variable made from one, often has at its end, or several.
+// WithoutLineEnd returns a secret without the line end that its file, or a variable made from one, often has at its end, or
+// several.
 func WithoutLineEnd(value string) string { return strings.TrimRight(value, "\r\n") }

@@ -46,8 +46,8 @@ type Plan struct {
 // PlanOf compares the assignment that the strategy wants of a job's state with the one in force. term
 // is the revision that created the planning leader's node. The state must be tidy: see [Tidy].
 //
-// Items belong to the live instances whose servers are enabled and that are not about to leave. If there are none, the assignment
-// stays as it is: there is nobody to whom it matters. The error is that of [Run].
+// Items belong to the live instances whose servers are enabled and that are not about to leave. If there are none, the
+// assignment stays as it is: there is nobody to whom it matters. The error is that of [Run].
 func PlanOf(s *jobtree.State, strategy sharding.Strategy, term registry.Revision) (Plan, error) {
 	return PlanHolding(s, strategy, term, nil)
 }

@@ -81,11 +81,12 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 	return c.failure(ctx, cmd, err, end)
 }
 
-// stopGrace is how long a script has at a stop, whatever its grace is: the item is given up a moment later, and the process may end.
+// stopGrace is how long a script has at a stop, whatever its grace is: the item is given up a moment later, and the process
+// may end.
 const stopGrace = execution.LastWords * 3 / 4
 
-// killedAtStop ends what is left of a group when a stop has cancelled all executions and stopGrace is over, unless what it returns is
-// called before.
+// killedAtStop ends what is left of a group when a stop has cancelled all executions and stopGrace is over, unless what it
+// returns is called before.
 func killedAtStop(ctx context.Context, g interface{ kill() }) (stay func()) {
 	var mu sync.Mutex
 	over := false

@@ -20,8 +20,8 @@ import (
 // as the one does that etcd's client asks for, and passes over those that are silent.
 const balancerName = "elasticron_etcd"
 
-// judgedMethods are the calls by which members are known: reads and writes, which only a member answers that is in touch with the
-// majority, and soon.
+// judgedMethods are the calls by which members are known: reads and writes, which only a member answers that is in touch
+// with the majority, and soon.
 const judgedMethods = "/etcdserverpb.KV/"
 
 func init() { balancer.Register(balancerBuilder{}) }
@@ -158,8 +158,8 @@ func (p *picker) with(m *member) connected {
 	return connected{}
 }
 
-// judge returns what takes in how a call to a member, which begins now, has ended. A question whose answer comes late says that the
-// member has just woken, and not that it has found the others again: what it is sent then may get lost.
+// judge returns what takes in how a call to a member, which begins now, has ended. A question whose answer comes late says
+// that the member has just woken, and not that it has found the others again: what it is sent then may get lost.
 func (k *members) judge(m *member, question bool) func(balancer.DoneInfo) {
 	sent := k.now()
 	return func(call balancer.DoneInfo) {

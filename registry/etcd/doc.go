@@ -75,14 +75,13 @@
 //
 // # Costs
 //
-// A handle has one connection to each member and one keep-alive stream. It watches up to 16 subtrees one by
-// one; beyond that, one watch of the namespace serves all views. Views of parts, see [registry.ViewParts], have up to 64
-// watches more, and ask how far these are: at once after what others did, and at most ten times a second after what the
-// handle itself did. A view costs no goroutine. An idle handle
-// sends only keep-alives and, when its watches were silent for two seconds, a question whether they are
-// alive. etcd answers that only when the store has come to where all of them start. So if nobody writes for some seconds after a
-// view began, the watches are started once more, from where the store is. Children reads the keys of the whole subtree, since
-// etcd knows no children. A handle whose session nobody asks for holds no lease.
+// A handle has one connection to each member and one keep-alive stream. It watches up to 16 subtrees one by one; beyond
+// that, one watch of the namespace serves all views. Views of parts, see [registry.ViewParts], have up to 64 watches more,
+// and ask how far these are: at once after what others did, and at most ten times a second after what the handle itself did.
+// A view costs no goroutine. An idle handle sends only keep-alives and, when its watches were silent for two seconds, a
+// question whether they are alive. etcd answers that only when the store has come to where all of them start. So if nobody
+// writes for some seconds after a view began, the watches are started once more, from where the store is. Children reads the
+// keys of the whole subtree, since etcd knows no children. A handle whose session nobody asks for holds no lease.
 //
 // # Limits
 //

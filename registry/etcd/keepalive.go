@@ -71,8 +71,8 @@ func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time
 }
 
 // stream returns one to send on, and the timer that ends it when the limit is over. A new one is not with a silent member,
-// unless each try ends at one: a client that somebody brought along takes its members in turn, and its other requests take turns
-// in between.
+// unless each try ends at one: a client that somebody brought along takes its members in turn, and its other requests take
+// turns in between.
 func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAliveStream, timeout *time.Timer, err error) {
 	if s = k.takeStream(); s != nil { //nolint:contextcheck // what a silent member is asked outlives the call
 		return s, time.AfterFunc(limit, s.cancel), nil

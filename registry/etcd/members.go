@@ -83,8 +83,9 @@ func (k *members) heard(m *member) {
 	}
 }
 
-// unanswered takes in that a member has not answered what it was sent at a moment. If it has answered something else since, it
-// is not silent. Of one that is, somebody goes on to ask, so that it is taken back as soon as it answers and no call has to try.
+// unanswered takes in that a member has not answered what it was sent at a moment. If it has answered something else since,
+// it is not silent. Of one that is, somebody goes on to ask, so that it is taken back as soon as it answers and no call has
+// to try.
 func (k *members) unanswered(m *member, sent int64) {
 	if k.count() <= 1 || m.answered.Load() >= sent {
 		return
@@ -97,12 +98,13 @@ func (k *members) unanswered(m *member, sent int64) {
 	}
 }
 
-// askUntilHeard asks a silent member until it answers at once, or nothing comes of that for so long that it is not passed over any more.
+// askUntilHeard asks a silent member until it answers at once, or nothing comes of that for so long that it is not passed
+// over any more.
 //
-// It asks nobody before some member has answered something: else there may be no leader. A read that comes to a member then goes, again
-// and again, to the leader that was. If that one stood still and goes on, it hands all of them to its successor, and the answers come
-// back to the member that asked, where nobody waits for them any more. etcd has that member do nothing for a second because of them, and
-// if it is the leader, the whole cluster.
+// It asks nobody before some member has answered something: else there may be no leader. A read that comes to a member then
+// goes, again and again, to the leader that was. If that one stood still and goes on, it hands all of them to its successor,
+// and the answers come back to the member that asked, where nobody waits for them any more. etcd has that member do nothing
+// for a second because of them, and if it is the leader, the whole cluster.
 func (k *members) askUntilHeard(m *member) {
 	defer m.asked.Store(false)
 	began := k.now()

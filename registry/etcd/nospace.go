@@ -12,11 +12,11 @@ import (
 	"github.com/elasticron/elasticron/registry/backend"
 )
 
-// settleNoSpace tells the commits of a request what has become of them that etcd answered with "no space". Most often etcd refuses
-// what comes to a full store. But of a request that was on its way when the quota was used up, it says the same after it has
-// carried it out. So the store, which goes on serving reads, is asked what each commit would have left behind. It returns
-// those that shared the request, have left nothing and may be repeated: they are sent again alone, as there may be room for
-// them.
+// settleNoSpace tells the commits of a request what has become of them that etcd answered with "no space". Most often etcd
+// refuses what comes to a full store. But of a request that was on its way when the quota was used up, it says the same
+// after it has carried it out. So the store, which goes on serving reads, is asked what each commit would have left behind.
+// It returns those that shared the request, have left nothing and may be repeated: they are sent again alone, as there may
+// be room for them.
 func (q *queue) settleNoSpace(req *request, refusal error) (again []*commit) {
 	alone := len(req.commits) == 1
 	unsettled := q.maybeDone(req.commits)
@@ -74,9 +74,9 @@ func (q *queue) maybeDone(commits []*commit) map[*commit]bool {
 	return known
 }
 
-// certainlyNotDone tells whether found, which the store showed at a revision after it had answered, proves that the transaction
-// was not done since: no revision has been made, a node that it deletes is there since before, or one that it puts is as it was.
-// What is absent proves nothing: others may have removed what the transaction created.
+// certainlyNotDone tells whether found, which the store showed at a revision after it had answered, proves that the
+// transaction was not done since: no revision has been made, a node that it deletes is there since before, or one that it
+// puts is as it was. What is absent proves nothing: others may have removed what the transaction created.
 func certainlyNotDone(txn registry.Txn, since registry.Revision, found []registry.Node, at registry.Revision) bool {
 	if at <= since {
 		return true

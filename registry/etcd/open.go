@@ -168,8 +168,8 @@ func checkServer(ctx context.Context, client *clientv3.Client, config Config) (s
 	return server, checkVersion(status.Version)
 }
 
-// firstRead reads from the namespace. A member that leaves that without an answer is passed over in the next try. The last one has
-// all the time that is left, as the store may be slow.
+// firstRead reads from the namespace. A member that leaves that without an answer is passed over in the next try. The last
+// one has all the time that is left, as the store may be slow.
 func firstRead(ctx context.Context, client *clientv3.Client, config Config) (*pb.RangeResponse, error) {
 	start, end := newNamespace(config.Namespace).below(registry.Root)
 	read := func(ctx context.Context) (*pb.RangeResponse, error) {

@@ -104,8 +104,8 @@ func (r *Registry) do(ctx context.Context, op clientv3.Op) (clientv3.OpResponse,
 	return r.doNoting(ctx, op, func() {})
 }
 
-// doNoting is do that tells of every try that may have been carried out although nothing says so: one without an answer, and one
-// that used the store's quota up, which etcd carries out and refuses.
+// doNoting is do that tells of every try that may have been carried out although nothing says so: one without an answer, and
+// one that used the store's quota up, which etcd carries out and refuses.
 func (r *Registry) doNoting(ctx context.Context, op clientv3.Op, uncertain func()) (clientv3.OpResponse, error) {
 	var answer clientv3.OpResponse
 	var seen int64

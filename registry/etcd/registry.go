@@ -92,8 +92,9 @@ func (r *Registry) see(revision int64) {
 	}
 }
 
-// seeSince is see for an answer that takes in all that was there when it was asked for, and what was seen by then. A store that has
-// less has lost its data, or was restored. The handle cannot go on well with it: watches wait for revisions that they have seen.
+// seeSince is see for an answer that takes in all that was there when it was asked for, and what was seen by then. A store
+// that has less has lost its data, or was restored. The handle cannot go on well with it: watches wait for revisions that
+// they have seen.
 func (r *Registry) seeSince(seen, revision int64) {
 	r.see(revision)
 	if revision < seen && !r.wentBack.Swap(true) {

@@ -42,8 +42,9 @@ func plain(first string) bool {
 
 // freshRoots are the credentials of a config, with the authorities as they are when a connection begins.
 //
-// A tls.Config alone cannot do that: it has no function for its authorities, and a VerifyConnection in the place of the check by
-// crypto/tls is not told the server's name if that is an IP address. Here, crypto/tls checks every connection, and the name, itself.
+// A tls.Config alone cannot do that: it has no function for its authorities, and a VerifyConnection in the place of the
+// check by crypto/tls is not told the server's name if that is an IP address. Here, crypto/tls checks every connection, and
+// the name, itself.
 type freshRoots struct {
 	credentials.TransportCredentials
 	config Config

@@ -7,11 +7,11 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// sweeper takes tickets out of the lines for latches with which nobody stands there. The request that
-// creates a ticket is repeated until it is answered, so an earlier try may be carried out when the ticket has
-// been withdrawn, and what it creates would hold up everybody for as long as the lease lives. It can come of
-// requests only of which a try got no answer, or met a store that was full, which may have carried it out; their tickets are followed from their withdrawal on, until the
-// process has another lease.
+// sweeper takes tickets out of the lines for latches with which nobody stands there. The request that creates a ticket is
+// repeated until it is answered, so an earlier try may be carried out when the ticket has been withdrawn, and what it
+// creates would hold up everybody for as long as the lease lives. It can come of requests only of which a try got no answer,
+// or met a store that was full, which may have carried it out; their tickets are followed from their withdrawal on, until
+// the process has another lease.
 type sweeper struct {
 	latches *latches
 

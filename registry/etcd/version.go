@@ -11,11 +11,11 @@ import (
 )
 
 // oldest is the first version of etcd on which the guarantees rest. A leader that hangs for a while, most often on its disk,
-// and that others have replaced meanwhile, ends leases there no more (etcd's issue 15247): a session that is kept alive would be
-// over. One that stood still altogether, such as a virtual machine that was paused, may do so in every version: when it wakes, etcd
-// does not check whether it still leads if its clock has ticked first. Nor does a watch miss what happened around a compaction
-// (17555). Since 3.5.8, etcd says in the right order how far a watch is: before, that could overtake the changes before it, and a
-// view would leave these out.
+// and that others have replaced meanwhile, ends leases there no more (etcd's issue 15247): a session that is kept alive
+// would be over. One that stood still altogether, such as a virtual machine that was paused, may do so in every version:
+// when it wakes, etcd does not check whether it still leads if its clock has ticked first. Nor does a watch miss what
+// happened around a compaction (17555). Since 3.5.8, etcd says in the right order how far a watch is: before, that could
+// overtake the changes before it, and a view would leave these out.
 var oldest = version{3, 5, 13}
 
 // advised is the first version that is not warned of: in those before, a watch may miss a deletion around a

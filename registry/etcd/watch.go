@@ -196,8 +196,9 @@ func streamNumber(ctx context.Context) (number int64, known bool) {
 	return number, known
 }
 
-// refresh brings all views of the watch up to date by fresh copies, and lets the watch start where the store was before: views that
-// join meanwhile read their first copy later than that, and nothing may be missing behind it. It is false if the watch is over.
+// refresh brings all views of the watch up to date by fresh copies, and lets the watch start where the store was before:
+// views that join meanwhile read their first copy later than that, and nothing may be missing behind it. It is false if the
+// watch is over.
 func (w *watch) refresh() bool {
 	start, err := w.h.r.revision(w.ctx)
 	if err != nil {

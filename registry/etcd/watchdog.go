@@ -84,9 +84,9 @@ func (h *hub) rereadLagging(stalled []*follower) {
 	}
 }
 
-// checkActivity breaks the stream of the watches if it has been silent, also when asked. Nobody needs to hear of it if the store
-// answers nothing because nobody writes: watches that start again start where the store is. If it does not answer then either, it
-// is not that.
+// checkActivity breaks the stream of the watches if it has been silent, also when asked. Nobody needs to hear of it if the
+// store answers nothing because nobody writes: watches that start again start where the store is. If it does not answer then
+// either, it is not that.
 func (h *hub) checkActivity() {
 	h.mu.Lock()
 	defer h.mu.Unlock()

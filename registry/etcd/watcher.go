@@ -20,8 +20,8 @@ import (
 // The client goes on for ever to open a stream that no watch has used yet. So one of a number that is not the present one any
 // more is not opened.
 //
-// ahead is kept at the revision to which the store must come before it answers questions on that one; see [answers]. with is kept
-// at the member that it is with, if the balancer tells.
+// ahead is kept at the revision to which the store must come before it answers questions on that one; see [answers]. with is
+// kept at the member that it is with, if the balancer tells.
 func newWatcher(client *clientv3.Client, present, ahead *atomic.Int64, with *atomic.Pointer[member]) clientv3.Watcher {
 	if reflect.TypeOf(client.Watcher) != reflect.TypeOf(clientv3.NewWatcher(client)) {
 		return givenWatcher{client.Watcher}

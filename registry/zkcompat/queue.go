@@ -74,8 +74,8 @@ func newQueue(r *Registry) *queue {
 	return &queue{r: r, wake: make(chan struct{}, 1), together: mostTogether}
 }
 
-// submit puts well-formed transactions into the queue. If ctx has ended, it does not: they would be sent if their turn came before
-// their callers took them back.
+// submit puts well-formed transactions into the queue. If ctx has ended, it does not: they would be sent if their turn came
+// before their callers took them back.
 func (q *queue) submit(ctx context.Context, txns ...registry.Txn) []*commit {
 	commits := make([]*commit, len(txns))
 	q.mu.Lock()

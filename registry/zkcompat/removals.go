@@ -2,9 +2,9 @@ package zkcompat
 
 import "github.com/elasticron/elasticron/registry"
 
-// removals tell of the znodes that other clients have deleted from a copy, and that views do not show yet, which transaction did it
-// ([registry.Change].Removed). A step may have many transactions, and of those that deleted ephemeral znodes of one session it
-// matters whether they are the session's end, or its client took one away and then the other.
+// removals tell of the znodes that other clients have deleted from a copy, and that views do not show yet, which transaction
+// did it ([registry.Change].Removed). A step may have many transactions, and of those that deleted ephemeral znodes of one
+// session it matters whether they are the session's end, or its client took one away and then the other.
 //
 // A server of 3.9 or later says with each event of which transaction it is. If one does not, two parents are read when a
 // second ephemeral znode of a session is gone: their pzxid is the last transaction that created or deleted a child. So it is
@@ -71,7 +71,8 @@ func (r *removals) add(path string, gone removal) {
 	r.by[path] = gone
 }
 
-// of returns the transaction that removed a znode, or one that stands for it; 0 if there is none. The znodes are those of the copy.
+// of returns the transaction that removed a znode, or one that stands for it; 0 if there is none. The znodes are those of
+// the copy.
 func (r *removals) of(path string, nodes map[string]znode) registry.Revision {
 	gone := r.by[path]
 	parent := parentOf(path)

@@ -71,9 +71,10 @@ func dataOf(value string, was znode) string {
 	return markPut + created + "\x00" + value
 }
 
-// classOfJob tells whether a value may be the name of a Java class, and is put where a job's znode, directly below the namespace, has
-// been made for what is below it and never been written to. ElasticJob 3.x keeps the name of the job's class there and reads it byte
-// for byte, so it is stored as it is, and counts as created when the znode was: nobody asks since when a job has its class.
+// classOfJob tells whether a value may be the name of a Java class, and is put where a job's znode, directly below the
+// namespace, has been made for what is below it and never been written to. ElasticJob 3.x keeps the name of the job's class
+// there and reads it byte for byte, so it is stored as it is, and counts as created when the znode was: nobody asks since
+// when a job has its class.
 func classOfJob(path, value string, was znode) bool {
 	bare := was.there && was.data == "" && was.stat.Version == 0 && was.owner() == 0
 	return bare && strings.LastIndexByte(path, '/') == 0 && className.MatchString(value)

@@ -123,8 +123,8 @@ func (h *handler) address(p *job.PropsReader) {
 	}
 }
 
-// addresses takes a list apart: as mail programs write one, with names such as in "Ops Team <ops@example.com>, j@example.com", or
-// of bare addresses with commas or spaces between them.
+// addresses takes a list apart: as mail programs write one, with names such as in "Ops Team <ops@example.com>,
+// j@example.com", or of bare addresses with commas or spaces between them.
 func addresses(list string) []string {
 	if parsed, err := netmail.ParseAddressList(list); err == nil {
 		all := make([]string, len(parsed))

@@ -59,8 +59,8 @@ func (x *Executions) StartWaiting(v room.View) {
 	x.reportWaiting()
 }
 
-// recalled tells whether somebody runs an execution later that is given back now. It may be too old for that by now, and its job
-// may have another policy than when it began, or none that is known while it pauses.
+// recalled tells whether somebody runs an execution later that is given back now. It may be too old for that by now, and its
+// job may have another policy than when it began, or none that is known while it pauses.
 func (e *Execution) recalled(v room.View) bool {
 	return e.Recalled && (!v.Usable || e.Context.Source == job.Failover || v.Rules.Recalls(e.Context.Fire, v.Clock.Now()))
 }

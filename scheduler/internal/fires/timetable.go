@@ -82,9 +82,9 @@ func NewTimetable(now func() time.Time) *Timetable {
 	return &Timetable{now: now, Woke: func() {}, changed: make(chan struct{}, 1)}
 }
 
-// Set gives e the schedule, and puts it in its place, where it waits for its first fire after now, with its jitter. delayed tells whether
-// a fire counts that has come, and whose jitter is not over. It must not where somebody may have run for it already, and no record
-// tells. told is the last fire that was told of before, and is not told of again; zero = none.
+// Set gives e the schedule, and puts it in its place, where it waits for its first fire after now, with its jitter. delayed
+// tells whether a fire counts that has come, and whose jitter is not over. It must not where somebody may have run for it
+// already, and no record tells. told is the last fire that was told of before, and is not told of again; zero = none.
 func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, delayed bool, told time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

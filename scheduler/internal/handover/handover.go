@@ -13,18 +13,18 @@ const (
 	mostWindow  = 8192
 	// firstPart is how many notes of a job that has many are made first: how long a few take says what an answer takes at best.
 	firstPart = 32
-	// queueFactor is how many times what it takes at best an answer may take. Beyond that what is under way waits for other such, and
-	// more of it makes nothing faster.
+	// queueFactor is how many times what it takes at best an answer may take. Beyond that what is under way waits for other
+	// such, and more of it makes nothing faster.
 	queueFactor = 2
 	// rememberFor is for how long nothing may be handed over before what was learnt of the registry counts no more.
 	rememberFor = 10 * time.Second
 )
 
-// Handovers lets jobs that are left tell the registry so, as many at a time as keep the registry busy, and no more: a stop has
-// thousands of transactions, in a deep overload tens of thousands, as most items have missed fires to be noted. While a job waits
-// for its turn it goes on to record the ends of what still runs, which would otherwise stand behind all of that, and the stop
-// timeout does not wait. Jobs that only a resharding, a wrong clock or a lost view takes items from need no turn: their ends may
-// wait, as the process goes on. It is safe for concurrent use.
+// Handovers lets jobs that are left tell the registry so, as many at a time as keep the registry busy, and no more: a stop
+// has thousands of transactions, in a deep overload tens of thousands, as most items have missed fires to be noted. While a
+// job waits for its turn it goes on to record the ends of what still runs, which would otherwise stand behind all of that,
+// and the stop timeout does not wait. Jobs that only a resharding, a wrong clock or a lost view takes items from need no
+// turn: their ends may wait, as the process goes on. It is safe for concurrent use.
 type Handovers struct {
 	mu       sync.Mutex
 	grown    int           // how many more transactions than at first may be under way

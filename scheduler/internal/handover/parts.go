@@ -23,8 +23,8 @@ func (p *Parts) Of(notes, size int) int {
 	return min(notes, size)
 }
 
-// Fitting returns how many notes of a part are made if there is room for so many. Those that are made together are not cut: while
-// a job waits for its turn more fires may come, and its leave would never come to its end.
+// Fitting returns how many notes of a part are made if there is room for so many. Those that are made together are not cut:
+// while a job waits for its turn more fires may come, and its leave would never come to its end.
 func (p *Parts) Fitting(notes, room int) int {
 	if p.left == 0 {
 		return notes

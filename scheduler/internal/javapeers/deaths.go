@@ -47,9 +47,9 @@ func (s *java) remember(item int, d death) {
 	s.died[item] = d
 }
 
-// lives tells whether what a mark is of perhaps runs on although the instance that it names is younger: its process has connected
-// again, and does not take the mark away if its server is disabled. Who saw that session goes by it, and who did not takes the mark for
-// that of the one that is there now, until that goes: also when the server is enabled again.
+// lives tells whether what a mark is of perhaps runs on although the instance that it names is younger: its process has
+// connected again, and does not take the mark away if its server is disabled. Who saw that session goes by it, and who did
+// not takes the mark for that of the one that is there now, until that goes: also when the server is enabled again.
 func (s *java) lives(v room.View, item int, mark jobtree.Mark) bool {
 	instance := v.State.Instance(mark.Value)
 	if instance.Created == 0 {

@@ -3,9 +3,9 @@
 // it. All that differs for them stands here, but for the words of their nodes, which are a [jobtree.Layout].
 // docs/java.md says what that means for users.
 //
-// Of an instance that crashed, Java tells nobody. losses.go is the door: what is believed lost, from when on, and what becomes of
-// it. What it believes by are four signs: in 2.1.5, vanished.go and replaced.go; in 3.0.x, deaths.go and remains.go. abandoned.go
-// has ours claim what is lost and no Java instance claims soon.
+// Of an instance that crashed, Java tells nobody. losses.go is the door: what is believed lost, from when on, and what
+// becomes of it. What it believes by are four signs: in 2.1.5, vanished.go and replaced.go; in 3.0.x, deaths.go and
+// remains.go. abandoned.go has ours claim what is lost and no Java instance claims soon.
 package javapeers
 
 import (
@@ -153,9 +153,9 @@ func (s *java) Decide(v room.View) []room.Batch {
 	return []room.Batch{s.yield(v), s.settleLosses(v), s.keepServer(v), s.endResharding(v)}
 }
 
-// endResharding proposes to take away what says that a Java leader reshards, while this instance leads. A former leader that stood
-// still until its session was over goes on with its resharding: its last transaction deletes this node, and so fails, and while the
-// node stands, each Java instance that meets a request for a resharding waits.
+// endResharding proposes to take away what says that a Java leader reshards, while this instance leads. A former leader that
+// stood still until its session was over goes on with its resharding: its last transaction deletes this node, and so fails,
+// and while the node stands, each Java instance that meets a request for a resharding waits.
 func (s *java) endResharding(v room.View) room.Batch {
 	seen := v.State.Processing()
 	if seen == 0 || v.State.StrayProcessing() != 0 || !v.Leads() {

@@ -14,11 +14,13 @@ import (
 // makes it anew when it reconnects, and other Java instances may take over what it ran.
 const confirmLoss = time.Second
 
-// confirmOther is how long, in ElasticJob 3.x, a mark must stand that is older than the instance that it names. A process that connects
-// again takes its marks away as soon as it has made its node anew: one after the other, with two requests for each of its items.
+// confirmOther is how long, in ElasticJob 3.x, a mark must stand that is older than the instance that it names. A process
+// that connects again takes its marks away as soon as it has made its node anew: one after the other, with two requests for
+// each of its items.
 const confirmOther = 10 * time.Second
 
-// confirmReplaced is, in 2.1.5, for how long another session must have had the instance when the marks of the former session go.
+// confirmReplaced is, in 2.1.5, for how long another session must have had the instance when the marks of the former session
+// go.
 const confirmReplaced = 3 * time.Second
 
 // losses are executions of Java instances whose mark vanished together with their instance, or after another process had taken
@@ -76,8 +78,8 @@ func (s *java) lookForCrashes(v room.View, step registry.Step) {
 	}
 }
 
-// noteLostClaim notes that an instance is gone that had claimed an item and had not begun. What it claimed was perhaps lost by one of
-// ours, and is left to Java by its record.
+// noteLostClaim notes that an instance is gone that had claimed an item and had not begun. What it claimed was perhaps lost
+// by one of ours, and is left to Java by its record.
 func (s *java) noteLostClaim(v room.View, it jobtree.Item, run execution) {
 	if s.ranBy.claims[run.item] == run.mark.Created || !jobtree.JavaInstance(run.mark.Value) {
 		return
@@ -89,8 +91,8 @@ func (s *java) noteLostClaim(v room.View, it jobtree.Item, run execution) {
 	s.noteLoss(run.item, loss{record: it.Record.Revision, claim: run.mark.Created, seen: time.Now(), Foreign: lost})
 }
 
-// unsettled tells whether a claim was lost whose item's record says yet that an execution of ours is lost, or waits. It is declared
-// lost, or left to Java, before the claim tells anything.
+// unsettled tells whether a claim was lost whose item's record says yet that an execution of ours is lost, or waits. It is
+// declared lost, or left to Java, before the claim tells anything.
 func (l loss) unsettled(r jobtree.Record) bool {
 	return l.Session != 0 && l.Claim != 0 && (r.State == jobtree.ItemWaiting || r.State == jobtree.ItemRunning)
 }

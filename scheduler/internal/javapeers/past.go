@@ -92,9 +92,9 @@ func (s *past) PastKnown(node jobtree.Item) bool {
 		cmp.Or(registry.Revision(last.Token), node.Record.Revision) > s.unsure[node.Number]
 }
 
-// Successor implements [peers.Executors]: while a Java leader assigns items they have no owners, and one that waits for what runs
-// here may give it to another then. The Java instances that waited for that run what they have got for the fire in whose round
-// they waited.
+// Successor implements [peers.Executors]: while a Java leader assigns items they have no owners, and one that waits for what
+// runs here may give it to another then. The Java instances that waited for that run what they have got for the fire in
+// whose round they waited.
 func (s *past) Successor(v room.View, item int) (unsettled, runsNewest bool) {
 	ours, waited := s.waited[item]
 	if v.State.Owner(item) == "" {

@@ -81,8 +81,8 @@ func (s *java) noteClaimant(v room.View, it jobtree.Item) {
 	s.ports.Wake(confirmLoss)
 }
 
-// claims tells whether the instance is there that has claimed an item, and not another one of its id. A process that connects again
-// under its session keeps the ephemeral node of its claim.
+// claims tells whether the instance is there that has claimed an item, and not another one of its id. A process that
+// connects again under its session keeps the ephemeral node of its claim.
 func claims(v room.View, it jobtree.Item) bool {
 	return v.State.Instance(it.Claimed.Value).Created != 0 && v.State.Instance(it.Claimed.Value).Created < it.Claimed.Revision
 }

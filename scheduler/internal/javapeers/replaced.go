@@ -10,9 +10,9 @@ import (
 )
 
 // replaced finds the executions whose process is gone although an instance of its id is there: a JVM that starts again under
-// the same id, before the session of the one before it is over, takes the place of that one's node. The marks go with that session,
-// later, all in one revision. A process that connects again in another session takes its marks away as soon as it has made its node, one
-// after the other and each in a revision of its own, as fast as the store lets it.
+// the same id, before the session of the one before it is over, takes the place of that one's node. The marks go with that
+// session, later, all in one revision. A process that connects again in another session takes its marks away as soon as it
+// has made its node, one after the other and each in a revision of its own, as fast as the store lets it.
 type replaced struct {
 	by map[registry.SessionID]replacement // by the former session, of which a mark stood
 }
@@ -60,8 +60,8 @@ func (r *replaced) take(s *jobtree.State, step registry.Step, now time.Time) (fo
 	return found
 }
 
-// clears tells whether marks of a session do not go together, of which a step takes one away: then it is not the session's end that
-// takes them.
+// clears tells whether marks of a session do not go together, of which a step takes one away: then it is not the session's
+// end that takes them.
 func clears(s *jobtree.State, step registry.Step, gone registry.Change) bool {
 	for item := range s.Items() {
 		mark := s.Item(item).Running

@@ -5,9 +5,10 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// vanished finds the executions, and the claims, whose marks go together with their instances. An instance that stops in order takes its
-// marks away before it leaves, and a step may show both: they went together only if one revision removed them, as far as the
-// store tells. Of the last revision that a step shows, it may show a part alone, and the next step the rest.
+// vanished finds the executions, and the claims, whose marks go together with their instances. An instance that stops in
+// order takes its marks away before it leaves, and a step may show both: they went together only if one revision removed
+// them, as far as the store tells. Of the last revision that a step shows, it may show a part alone, and the next step the
+// rest.
 type vanished struct {
 	rest []registry.Change // what the last step showed of such a revision
 }

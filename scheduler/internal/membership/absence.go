@@ -9,9 +9,9 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// refusal keeps an instance out of the job whose process refuses a configuration that others may be able to use: a secret is missing
-// on this machine, or the code is of another version. Its items would stand still here, so it leaves the job to others until
-// it can use the configuration.
+// refusal keeps an instance out of the job whose process refuses a configuration that others may be able to use: a secret is
+// missing on this machine, or the code is of another version. Its items would stand still here, so it leaves the job to
+// others until it can use the configuration.
 //
 // The last instance stays, and leaves when another one comes. Whether that one can use the configuration nobody knows, so of
 // several that all refuse it, one stays: a leave compares that another instance is there.

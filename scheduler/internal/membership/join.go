@@ -90,9 +90,9 @@ func (m *Membership) former(v room.View, id registry.SessionID) bool {
 	return id != v.Attached.Session.ID() && m.Held(id)
 }
 
-// join proposes to register this process as an instance of the job under the present session, and to ask for a
-// resharding in the same transaction (T1), unless the items stay where they are. It proposes nothing while others are in the way, the job is not stored, or its
-// home is another registry: nobody would read there who is registered, and nothing is to be sharded.
+// join proposes to register this process as an instance of the job under the present session, and to ask for a resharding in
+// the same transaction (T1), unless the items stay where they are. It proposes nothing while others are in the way, the job
+// is not stored, or its home is another registry: nobody would read there who is registered, and nothing is to be sharded.
 func (m *Membership) join(v room.View) room.Batch {
 	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 || v.State.Elsewhere() {
 		return nil

@@ -20,7 +20,8 @@ type Parting struct {
 }
 
 // LeaveTxn is the transaction of a leave: it deletes the instance, and the leader if that is this one, and asks for a
-// resharding, unless the items stay where they are. It writes nothing if there is nothing to leave. marks are those of a [Parting].
+// resharding, unless the items stay where they are. It writes nothing if there is nothing to leave. marks are those of a
+// [Parting].
 func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.Txn {
 	var txn registry.Txn
 	if v.Registered() {

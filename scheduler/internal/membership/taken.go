@@ -7,9 +7,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// taken has the instance ids of this process's schedulers, by session. The tree keeps processes with one id apart, as each has a
-// session of its own. To schedulers over one handle of the registry it cannot: what one writes is the other's, too, and both would
-// run every fire.
+// taken has the instance ids of this process's schedulers, by session. The tree keeps processes with one id apart, as each
+// has a session of its own. To schedulers over one handle of the registry it cannot: what one writes is the other's, too,
+// and both would run every fire.
 var taken sync.Map // of identity
 
 type identity struct {

@@ -1,5 +1,5 @@
-// Package missed is the room of fires that items miss: what this process's clock ticked of them, what others have to
-// be told of that, and what others have noted. Which fires count as missed, and which of those are made up, package policy says.
+// Package missed is the room of fires that items miss: what this process's clock ticked of them, what others have to be told
+// of that, and what others have noted. Which fires count as missed, and which of those are made up, package policy says.
 //
 // Missed fires belong to their item, not to who missed them. Whoever has to leave some of an item to
 // others notes them in the item's misfire node: with the end of an execution, whoever owns the item by

@@ -81,8 +81,8 @@ func (f *Fires) noteLetGo(v room.View, others peers.Executors, items Leftover) (
 	return batch
 }
 
-// toNote returns what of the due fires of an item is to be noted: all that whoever gets the item does not run without being told.
-// While it is not settled who does, it is what came before the newest.
+// toNote returns what of the due fires of an item is to be noted: all that whoever gets the item does not run without being
+// told. While it is not settled who does, it is what came before the newest.
 func (f *Fires) toNote(v room.View, others peers.Executors, item int, due policy.Due) (_ policy.Due, settled bool) {
 	unsettled, runsNewest := others.Successor(v, item)
 	unsettled = unsettled && !v.Leaving
@@ -92,8 +92,8 @@ func (f *Fires) toNote(v room.View, others peers.Executors, item int, due policy
 	return due, !unsettled
 }
 
-// NoteAtEnd returns what notes the missed fires of an item with the end of an execution. What is not to be noted yet then, is noted
-// when the item moves.
+// NoteAtEnd returns what notes the missed fires of an item with the end of an execution. What is not to be noted yet then,
+// is noted when the item moves.
 func (f *Fires) NoteAtEnd(v room.View, others peers.Executors, item int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
 	due, _ = f.toNote(v, others, item, due)
 	return f.noting(v, item, due, stored, ran)

@@ -16,9 +16,10 @@ import (
 // tells the new owner. The instance that has been there for the longest does: it has ticked the most. It
 // goes by the items' records, not by what happened to their owners.
 //
-// The others leave it to that instance for a moment, and then tell what they know, one after the other: who finds all of it noted
-// has nothing to tell. For the oldest may stand still while its session goes on. And when all sessions have ended, as in a long
-// outage of the registry, those who were there register anew, and one that is new may be the oldest; nobody can tell them apart.
+// The others leave it to that instance for a moment, and then tell what they know, one after the other: who finds all of it
+// noted has nothing to tell. For the oldest may stand still while its session goes on. And when all sessions have ended, as
+// in a long outage of the registry, those who were there register anew, and one that is new may be the oldest; nobody can
+// tell them apart.
 type vouching struct {
 	toTell   map[int]telling   // items to note fires of
 	newest   registry.Revision // creation of the youngest instance that was seen

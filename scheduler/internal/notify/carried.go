@@ -12,8 +12,8 @@ type carrying struct {
 	carried         context.Context // what the observer made of it
 }
 
-// carry returns ctx with the values of what was made of it. What ends with ctx and nothing else, and says why as ctx does, is made
-// of it, and stays.
+// carry returns ctx with the values of what was made of it. What ends with ctx and nothing else, and says why as ctx does,
+// is made of it, and stays.
 func carry(ctx, made context.Context) context.Context {
 	if ends := ctx.Done(); ends != nil && ends == made.Done() && made.Value(cancels) == ctx.Value(cancels) {
 		return made
@@ -31,8 +31,8 @@ func (c carrying) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// cancels is the key by which package context looks for what cancels a context, to give its cause and to be told of its end. The
-// package has no name for it. It is asked of every context that has ended, so any tells.
+// cancels is the key by which package context looks for what cancels a context, to give its cause and to be told of its end.
+// The package has no name for it. It is asked of every context that has ended, so any tells.
 var cancels = func() any {
 	var asked asked
 	_ = context.Cause(&asked)

@@ -13,8 +13,8 @@ const (
 	KeyToken   = "token"
 )
 
-// FireOf is a fire as the value of [KeyFire]. A run by hand may stand for none, and then the value is empty: the zero time would
-// read as one of the year 1.
+// FireOf is a fire as the value of [KeyFire]. A run by hand may stand for none, and then the value is empty: the zero time
+// would read as one of the year 1.
 func FireOf(fire time.Time) any {
 	if fire.IsZero() {
 		return ""

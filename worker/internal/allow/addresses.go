@@ -30,9 +30,9 @@ type entry struct {
 // one or more labels, the port "*" for all ports; without a port, it is that of the scheme. The single word "*" allows
 // every address of http and https. An empty list is an error, as nobody means it.
 //
-// A name may lead to any address of the networks or, if there are none, to any but loopback, link-local, multicast
-// and unspecified ones and a few of clouds, at which only this machine or its cloud listens. An entry that names such an address, or
-// localhost, allows it.
+// A name may lead to any address of the networks or, if there are none, to any but loopback, link-local, multicast and
+// unspecified ones and a few of clouds, at which only this machine or its cloud listens. An entry that names such an
+// address, or localhost, allows it.
 func NewAddresses(entries []string, networks []netip.Prefix) (Addresses, error) {
 	a := Addresses{networks: networks}
 	if len(entries) == 0 {
@@ -106,8 +106,8 @@ func (a Addresses) Allow(address *url.URL) error {
 	return fmt.Errorf("%w: %s://%s is none of %s", ErrRefused, address.Scheme, address.Host, strings.Join(list, ", "))
 }
 
-// areLabels tells whether a text is what "*" stands for. In anything else, such as a port before the end of the name, others may
-// see another name.
+// areLabels tells whether a text is what "*" stands for. In anything else, such as a port before the end of the name, others
+// may see another name.
 var areLabels = regexp.MustCompile(`^[a-z0-9._-]+$`)
 
 func (a Addresses) entryOf(address *url.URL) bool {

@@ -322,9 +322,9 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 	return true
 }
 
-// forget drops what this process knows of jobs that its files do not name, and that another one has let go of meanwhile. One that
-// comes back is missing from its folder anew, and what another folder says of it then is nothing that the files here have been. A job
-// that an operator has removed was in nobody's hands when its files went: it stays removed.
+// forget drops what this process knows of jobs that its files do not name, and that another one has let go of meanwhile. One
+// that comes back is missing from its folder anew, and what another folder says of it then is nothing that the files here
+// have been. A job that an operator has removed was in nobody's hands when its files went: it stays removed.
 func (f *Follower) forget(theirs []string) {
 	maps.DeleteFunc(f.missing, func(job string, _ time.Time) bool {
 		gone := !slices.Contains(theirs, job)
@@ -361,8 +361,8 @@ func (f *Follower) leave(ctx context.Context, job string, files operate.Files, s
 	return err
 }
 
-// noteLeft takes down what was written when this process let go of a job. If that cannot be read, or others have operated the job
-// since, its files count as any others when they come back.
+// noteLeft takes down what was written when this process let go of a job. If that cannot be read, or others have operated
+// the job since, its files count as any others when they come back.
 func (f *Follower) noteLeft(ctx context.Context, job, owner string, written registry.Revision) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()

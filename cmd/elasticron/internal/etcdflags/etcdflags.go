@@ -67,8 +67,8 @@ func (f *Flags) Open(ctx context.Context, namespace string) (*etcd.Registry, err
 	return etcd.Open(ctx, config)
 }
 
-// FileError is a file that cannot be read, or does not hold what it should. The flags may be in order all the same: somebody may be
-// about to replace it.
+// FileError is a file that cannot be read, or does not hold what it should. The flags may be in order all the same: somebody
+// may be about to replace it.
 type FileError struct{ err error }
 
 func (e FileError) Error() string { return e.err.Error() }
@@ -78,9 +78,8 @@ func (e FileError) Unwrap() error { return e.err }
 
 func fileError(format string, args ...any) error { return FileError{fmt.Errorf(format, args...)} }
 
-// Config returns what the flags say, to connect by. Each connection uses the certificates and authorities that the files hold when it
-// begins. What is wrong with a file is a [FileError], and everything else is wrong with
-// the flags.
+// Config returns what the flags say, to connect by. Each connection uses the certificates and authorities that the files
+// hold when it begins. What is wrong with a file is a [FileError], and everything else is wrong with the flags.
 func (f *Flags) Config(namespace string) (etcd.Config, error) {
 	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
 	if !f.Given() {
@@ -151,8 +150,8 @@ func (f *Flags) Default(d Defaults) {
 	f.ca = cmp.Or(f.ca, d.CA)
 }
 
-// TLS returns how a server is checked, and what is shown to it; nil is as the system does it. Each connection shows the certificate
-// that the files hold when it begins; the authorities are those of now.
+// TLS returns how a server is checked, and what is shown to it; nil is as the system does it. Each connection shows the
+// certificate that the files hold when it begins; the authorities are those of now.
 func (f *Flags) TLS() (*tls.Config, error) {
 	c, roots, err := f.secure()
 	if roots != nil {
