@@ -2,6 +2,7 @@ package mixed
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -64,26 +65,42 @@ func goMakesUpWhatJavaMissed(t *testing.T, j java) {
 	c.eventually("the note is gone", func(s *jobtree.State) bool { return !s.Item(0).Misfire.Exists() })
 }
 
-// What Go notes of missed fires has Java run once more.
+// What Go notes of missed fires has Java run once more. If a fire comes while Java waits for what Go runs, there is nothing
+// to be noted: Java runs the item for that fire when it gets it, and so makes up for all that came before. On a busy machine
+// that may happen, so the item goes to Java up to three times.
 func javaMakesUpWhatGoMissed(t *testing.T, j java) {
 	c := j.newCluster(t, "java_makes_up")
-	g, last := c.pair(j, everySecond)
-	g.hold()
-	c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() })
-	missed := time.Now().Add(3 * time.Second)
-	j.last.WaitEvents(c.job, func(events []javapeer.Event) bool {
-		return len(events) > 0 && events[len(events)-1].Time().After(missed)
-	}) // fires that Go misses
-	j.last.LastOf(c.job, 1, javapeer.UntilTold) // of Go's item alone: a leader waits for its own as well
-	require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipGo))
-	c.eventually("Java leads", func(s *jobtree.State) bool { return s.Leader.Instance == last })
-	g.release()
-	s := c.eventually("Java runs Go's item, with its note", func(s *jobtree.State) bool {
-		return s.Owner(1) == last && s.Item(1).Running.Exists() && s.Item(1).Misfire.Exists()
-	})
-	require.NotEmpty(t, s.Item(1).Misfire.Value.Fires)
-	j.last.LastOf(c.job, 1, 0)
-	c.eventually("Java has made it up", func(s *jobtree.State) bool { return !s.Item(1).Misfire.Exists() })
+	const between = 5 * time.Second
+	g, last := c.pair(j, "0/5 * * * * ?")
+	for range 3 {
+		item := slices.Index(ownersOf(c.state()), goID)
+		g.hold()
+		c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(item).Running.Exists() })
+		missed := time.Now().Add(between / 2)
+		j.last.WaitEvents(c.job, func(events []javapeer.Event) bool {
+			return len(events) > 0 && events[len(events)-1].Time().After(missed)
+		}) // a fire that Go misses
+		j.last.LastOf(c.job, item, javapeer.UntilTold) // of Go's item alone: a leader waits for its own as well
+		disabled := time.Now()
+		require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipGo))
+		c.eventually("Java leads", func(s *jobtree.State) bool { return s.Leader.Instance == last })
+		g.release()
+		s := c.eventually("Java runs Go's item", func(s *jobtree.State) bool {
+			return s.Owner(item) == last && s.Item(item).Running.Exists()
+		})
+		if note := s.Item(item).Misfire; note.Exists() {
+			require.NotEmpty(t, note.Value.Fires)
+			j.last.LastOf(c.job, item, 0)
+			c.eventually("Java has made it up", func(s *jobtree.State) bool { return !s.Item(item).Misfire.Exists() })
+			return
+		}
+		ended := s.Item(item).Record.Value.Current.End
+		require.NotEqual(t, disabled.Truncate(between), ended.Truncate(between), "what Go missed is noted, as no fire came while Java waited")
+		t.Log("a fire came while Java waited")
+		j.last.LastOf(c.job, item, 0)
+		require.NoError(t, j.first.Console(c.java()).Enable(c.job, ipGo))
+		c.eventually("two instances", settled(2, goID, last))
+	}
 }
 
 // Java reads, lists and assigns a tree that has all that Go leaves behind.
