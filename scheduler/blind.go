@@ -108,6 +108,7 @@ func (r *runner) regainSight(view *registry.View) {
 // decideBlind is decide without a view: ends are recorded, those of hooks, too, and when the patience is over, or the
 // scheduler stops, the job is left.
 func (r *runner) decideBlind() {
+	r.rounds.RunHeld(r.look())
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()

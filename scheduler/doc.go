@@ -33,6 +33,12 @@
 //   - When Run's context ends, items are handed over at once, running ones get the stop timeout to
 //     finish, and no goroutine is left when Run returns.
 //
+// # When code is called
+//
+// Code is called when its fire comes. An execution begins with a transaction before that, so an item that has nothing to wait for but
+// its fire begins ahead of it, by as long as that took lately; see [WithHeadStart]. Where there is no head start, or begins take
+// longer than they did, code is called when the transaction is confirmed.
+//
 // # When a fire cannot run on time
 //
 // A fire is identified by its scheduled time. One that cannot begin within five seconds of it is

@@ -20,6 +20,6 @@ func (r *runner) facts() room.Facts {
 		Leaving: r.departure.leaving, Blind: r.blind != nil, BlindTooLong: r.blind != nil && r.blind.expired,
 		Out: r.membership.Out(), ClockRefused: r.membership.Refuses(), LeftAt: r.membership.LeftAt(),
 		Usable: r.settings.OK, Refused: r.configuration.Refusal() != "", Config: r.settings.Config, Rules: &r.settings.Rules,
-		Tokens: tokens, TokensKnown: known,
+		Tokens: tokens, TokensKnown: known, HeadStart: r.entry.HeadStart(),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job/errorhandler"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/following"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/sharding"
@@ -19,6 +20,9 @@ type Option func(*options) error
 
 // DefaultStopTimeout is how long a stop waits if [WithStopTimeout] does not say otherwise.
 const DefaultStopTimeout = 20 * time.Second
+
+// MostHeadStart is the longest head start that a job may have; see [WithHeadStart].
+const MostHeadStart = fires.MostHeadStart
 
 type options struct {
 	instance    string
@@ -37,6 +41,7 @@ type options struct {
 	handlers            *errorhandler.Registry
 	handlerTimeout      time.Duration
 	following           following.Rule
+	headStart           time.Duration
 }
 
 func newOptions(opts []Option) (options, error) {
@@ -49,6 +54,7 @@ func newOptions(opts []Option) (options, error) {
 		listenerTimeout: defaultListenerTimeout,
 		handlers:        errorhandler.Default(),
 		handlerTimeout:  10 * time.Second,
+		headStart:       MostHeadStart,
 	}
 	faults := option.Apply(&o, opts)
 	if o.instance == "" {
@@ -164,6 +170,26 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 			return fmt.Errorf("%w: error handler timeout %s is not above 0", ErrInvalidOption, d)
 		}
 		o.handlerTimeout = d
+		return nil
+	}
+}
+
+// WithHeadStart bounds how long before a fire the items of a job may begin for it. An execution begins with a transaction, and
+// without a head start each would run later by as long as that takes. With one, an item that only waits for its fire begins for
+// it ahead, by as long as that took lately, and its code is called when the fire comes and not before.
+//
+// Until then the tree shows that the item runs. If it is disabled meanwhile, moves, or the process stops, the begin is taken
+// back, and whoever has the item when the fire comes runs it; if the process dies, that is as if it had died in the run. No head
+// start is longer than a quarter of the time between two fires. Jobs that are not monitored, that have a fixed delay or that are
+// shared with Java have none, nor those of which a listener of whole rounds makes the code wait.
+//
+// The default is [MostHeadStart], which is also the most; 0 turns it off.
+func WithHeadStart(most time.Duration) Option {
+	return func(o *options) error {
+		if most < 0 || most > MostHeadStart {
+			return fmt.Errorf("%w: head start %s, must be from 0 to %s", ErrInvalidOption, most, MostHeadStart)
+		}
+		o.headStart = most
 		return nil
 	}
 }

@@ -125,6 +125,17 @@ func (p roundsPorts) Load() *load.Load { return &p.runner().s.load }
 // Look implements [rounds.Ports].
 func (p roundsPorts) Look() room.View { return p.runner().look() }
 
+// ToldEarly implements [rounds.Ports].
+func (p roundsPorts) ToldEarly() bool { return p.runner().s.timetable.ToldEarly(p.runner().entry) }
+
+// SetHeadStart implements [rounds.Ports].
+func (p roundsPorts) SetHeadStart(d time.Duration) {
+	r := p.runner()
+	if d = min(d, r.s.headStart); r.entry.HeadStart() != d {
+		r.s.timetable.SetHeadStart(r.entry, d)
+	}
+}
+
 // Await implements [rounds.Ports].
 func (p roundsPorts) Await(revision registry.Revision) { p.runner().await(revision) }
 

@@ -139,6 +139,9 @@ func (a acting) After() {
 // Quiet implements [actor.Actor].
 func (a acting) Quiet() bool { return a.r.rounds.Dozes(a.r.look()) }
 
+// Useless implements [actor.Notes]: whose items wait for their turns does not begin anything early.
+func (acting) Useless(t fires.Tick) bool { return t.Early }
+
 // Fold implements [actor.Notes].
 func (acting) Fold(kept, next fires.Tick) (both fires.Tick, ok bool) { return rounds.Fold(kept, next) }
 
@@ -147,7 +150,12 @@ func (a acting) Keep() { a.r.rounds.Kept() }
 
 // Do implements [actor.Notes].
 func (a acting) Do(t fires.Tick, kept bool) (decide bool) {
-	return a.r.rounds.Tick(a.r.look(), t, kept)
+	v := a.r.look()
+	if t.Early {
+		return a.r.rounds.TickEarly(v, t.Fire)
+	}
+	held := a.r.rounds.RunHeld(v)
+	return a.r.rounds.Tick(v, t, kept) || held
 }
 
 // apply brings the state up to a step of the view.
@@ -214,6 +222,7 @@ func (r *runner) decide() {
 	}
 	r.heedShutdown()
 	r.followLeadership()
+	r.rounds.RunHeld(r.look())
 	r.rounds.Executions().TellYields(r.look())
 	r.rounds.Executions().StartWaiting(r.look())
 	r.finish()

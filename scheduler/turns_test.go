@@ -310,8 +310,8 @@ func TestABeginThatWouldBeConfirmedTooLate(t *testing.T) {
 				reg.SetLatency(0)
 				reg.taken()
 				c.take()
-				slow.takes.Store(int64(4500 * time.Millisecond)) // nothing begins meanwhile
-				sleepUntil(29900 * time.Millisecond)
+				slow.takes.Store(int64(4700 * time.Millisecond)) // nothing begins meanwhile
+				sleepUntil(29700 * time.Millisecond)             // before the job's head start
 				cfg.Description = "new"
 				c.change(cfg)
 				sleepUntil(40 * time.Second)

@@ -80,8 +80,11 @@ func (j *judge) judgeFire(e *execution) {
 	}
 	ahead, behind := j.ahead(e.instance(), e.began.Add(-j.jitter()), e.began)
 	due := due(e.settings, fire)
-	if e.began.Before(due.Add(-j.rules.Skew - min(ahead, j.rules.Clock))) {
+	switch from := due.Add(-j.rules.Skew - min(ahead, j.rules.Clock)); {
+	case e.began.Before(from.Add(-j.rules.HeadStart)):
 		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
+	case e.run != nil && e.run.Began.Before(from):
+		j.find(OneExecution, e.run.Began, e.item, "code was called before its fire came", e, e.run)
 	}
 	schedule, err := e.settings.Schedule()
 	if err != nil {

@@ -17,6 +17,8 @@ type Rules struct {
 	Handover time.Duration
 	// Late is how late a scheduled execution may begin. Beyond, it is a missed fire.
 	Late time.Duration
+	// HeadStart is how long before a fire comes an execution may begin for it at most. Its code waits for the fire.
+	HeadStart time.Duration
 	// Witnesses tells that each process follows all items, and so can tell others what an item has missed.
 	Witnesses bool
 	// Skew is by how much the clocks of processes may be ahead or behind.
@@ -45,7 +47,7 @@ type Rules struct {
 func DefaultRules() Rules {
 	return Rules{
 		TTL: 5 * time.Second, Detect: 500 * time.Millisecond, Settle: time.Second, Handover: 2 * time.Second,
-		Late: 5 * time.Second, Clock: 30 * time.Second, Look: 10 * time.Second, Right: time.Minute, Reopen: 5 * time.Second, Goodput: 0.5,
+		Late: 5 * time.Second, HeadStart: 200 * time.Millisecond, Clock: 30 * time.Second, Look: 10 * time.Second, Right: time.Minute, Reopen: 5 * time.Second, Goodput: 0.5,
 		Grace: 30 * time.Second, Farewell: 3 * time.Second,
 	}
 }

@@ -11,9 +11,11 @@ type Lull[T any] struct {
 	any  bool // something is kept
 }
 
-// Notes are what an actor makes of the notes of a [Lull]. Fold and Keep are called while the actor rests, under the
+// Notes are what an actor makes of the notes of a [Lull]. Useless, Fold and Keep are called while the actor rests, under the
 // mailbox's lock: they may read what the actor reads, and must not post.
 type Notes[T any] interface {
+	// Useless tells whether a note means nothing to an actor that rests.
+	Useless(note T) bool
 	// Fold makes one note of two, unless they cannot be one.
 	Fold(kept, next T) (both T, ok bool)
 	// Keep hears of each note that is kept.
@@ -33,6 +35,9 @@ func NewLull[T any](box *Mailbox, of Notes[T]) *Lull[T] {
 func (l *Lull[T]) Post(note T) {
 	l.box.mu.Lock()
 	defer l.box.mu.Unlock()
+	if l.box.quiet && l.of.Useless(note) {
+		return
+	}
 	if l.box.quiet && l.keeps(note) {
 		l.of.Keep()
 		return

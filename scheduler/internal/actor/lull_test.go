@@ -9,7 +9,7 @@ import (
 )
 
 // lulled is an office with notes that a lull may keep. A note is its name; one in capitals asks for what runs
-// after messages, and one with a "!" cannot be folded.
+// after messages, one with a "!" cannot be folded, and "-" means nothing to who rests.
 type lulled struct {
 	*office
 	notes *Lull[string]
@@ -25,6 +25,8 @@ func newLulled() *lulled {
 }
 
 func (l *lulled) Quiet() bool { return l.quiet }
+
+func (*lulled) Useless(note string) bool { return note == "-" }
 
 func (*lulled) Fold(kept, next string) (string, bool) {
 	return kept + next, !strings.Contains(next, "!")
@@ -66,7 +68,7 @@ func TestALullKeepsNotes(t *testing.T) {
 	l.notes.Post("a") // nobody has rested before
 	require.Equal(t, []string{"a:false"}, l.idle())
 	started := l.started
-	for _, note := range []string{"b", "c", "d"} {
+	for _, note := range []string{"b", "-", "c", "d", "-"} {
 		l.notes.Post(note)
 	}
 	require.Empty(t, l.idle())

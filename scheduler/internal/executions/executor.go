@@ -76,6 +76,15 @@ func (x *Executions) undoMoved(v room.View, e *Execution) {
 	x.undo(e)
 }
 
+// TakenBack tells of an execution that waits for its fire that it is not to run: it was given up since it began, or is given up
+// now. As of what waits for its turn, nobody else would run some.
+func (x *Executions) TakenBack(v room.View, e *Execution) bool {
+	if !e.returned && (mustNotRun(v, e) || (v.Leaving || v.BlindTooLong || !v.Owns(e.Item)) && e.recalled(v)) {
+		x.undo(e)
+	}
+	return e.returned
+}
+
 // undo ends an execution that has begun and whose code was not called. Its record says so, and whoever owns the
 // item runs its fire as a missed one.
 func (x *Executions) undo(e *Execution) {

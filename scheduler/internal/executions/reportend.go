@@ -51,5 +51,7 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 		run.Ended, run.Err, run.CutShort, run.Refused = e.ended, e.err, e.cut != nil, refused
 		x.ports.Report().Item(run)
 	}
-	x.leaveRound(e, refused)
+	if e.round != nil { // else its fire was still to come
+		x.leaveRound(e, refused)
+	}
 }

@@ -18,16 +18,25 @@ const WallCheck = 10 * time.Second
 type Tick struct {
 	Fire  time.Time // the newest fire that is due
 	First time.Time // the earliest; an earlier one than fire if fires went by unseen
+
+	// Early tells that the fire is still to come, by a head start: it is told of again when it does. Without a fire, one that
+	// was told of early will not come soon, as the clock was set back.
+	Early bool
 }
+
+// MostHeadStart bounds every head start.
+const MostHeadStart = 200 * time.Millisecond
 
 // Entry is one job's place in the timetable.
 type Entry struct {
-	schedule cronexpr.Schedule
-	jitter   jitter.Jitter
-	next     time.Time // the fire it waits for; zero = none, unless the clock is set back
-	at       time.Time // when it is told: next, and its jitter
-	fired    func(Tick)
-	index    int // in the heap; -1 = not in it
+	schedule  cronexpr.Schedule
+	jitter    jitter.Jitter
+	next      time.Time     // the fire it waits for; zero = none, unless the clock is set back
+	at        time.Time     // when it is told: next, and its jitter, less its head start if that is still to come
+	headStart time.Duration // how long before that it is told of the fire as an early one
+	fired     func(Tick)
+	index     int32 // in the heap; -1 = not in it
+	early     bool  // it was told of next as an early one
 }
 
 // NewEntry makes an entry that is in no timetable yet. fired is called with the job's fires, by the
@@ -50,11 +59,17 @@ func (e *Entry) waitDelayed(now, told time.Time) {
 
 // waitFor makes the entry wait for a fire; zero = for none.
 func (e *Entry) waitFor(fire time.Time) {
-	e.next, e.at = fire, never
+	e.next, e.at, e.early = fire, never, false
 	if !fire.IsZero() {
-		e.at = fire.Add(e.jitter.Of(fire))
+		e.at = e.told().Add(-e.headStart)
 	}
 }
+
+// told returns when the entry is told of the fire that it waits for.
+func (e *Entry) told() time.Time { return e.next.Add(e.jitter.Of(e.next)) }
+
+// HeadStart returns how long before they come the entry is told of fires. It is for whoever calls [Timetable.SetHeadStart].
+func (e *Entry) HeadStart() time.Duration { return e.headStart }
 
 // never is when an entry is told whose schedule has no more fires. It stays in its place: the clock may have been ahead.
 var never = time.Unix(1<<40, 0)
@@ -109,9 +124,9 @@ func (t *Timetable) Remove(e *Entry) {
 // remove is Remove for a caller that holds mu.
 func (t *Timetable) remove(e *Entry) {
 	if e.index >= 0 {
-		heap.Remove(&t.entries, e.index)
+		heap.Remove(&t.entries, int(e.index))
 	}
-	e.schedule, e.jitter, e.next = nil, jitter.Jitter{}, time.Time{}
+	e.schedule, e.jitter, e.next, e.early = nil, jitter.Jitter{}, time.Time{}, false
 }
 
 // Delay gives e another jitter, if it is in its place. A fire that has come and was not told of goes by it, too: if that one is
@@ -124,8 +139,29 @@ func (t *Timetable) Delay(e *Entry, j jitter.Jitter) {
 	}
 	e.jitter = j
 	e.waitFor(e.next)
-	heap.Fix(&t.entries, e.index)
+	heap.Fix(&t.entries, int(e.index))
 	t.notify()
+}
+
+// SetHeadStart has e told of fires also so long before they come. It does not change what is told of the next one if that was
+// told of early.
+func (t *Timetable) SetHeadStart(e *Entry, d time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	e.headStart = d
+	if e.index < 0 || e.early {
+		return
+	}
+	e.waitFor(e.next)
+	heap.Fix(&t.entries, int(e.index))
+	t.notify()
+}
+
+// ToldEarly tells whether e was told of a fire early, and is told of it again when it comes.
+func (t *Timetable) ToldEarly(e *Entry) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return e.early
 }
 
 // Run tells the jobs of their fires until ctx ends.
@@ -163,11 +199,20 @@ func (t *Timetable) fire(now time.Time) time.Duration {
 		if e.at.After(now) {
 			return min(e.at.Sub(now), WallCheck)
 		}
-		due := e.advance(now)
+		due := e.pass(now)
 		heap.Fix(&t.entries, 0)
 		e.fired(due)
 	}
 	return WallCheck
+}
+
+// pass moves the entry on whose time has come, and returns what it is told.
+func (e *Entry) pass(now time.Time) Tick {
+	if told := e.told(); told.After(now) {
+		e.at, e.early = told, true
+		return Tick{Fire: e.next, First: e.next, Early: true}
+	}
+	return e.advance(now)
 }
 
 // advance moves the entry past now and tells which fires that passes. It takes the same time however
@@ -197,6 +242,9 @@ const setBack = time.Second
 func (t *Timetable) restart(now time.Time) {
 	for _, e := range t.entries {
 		if e.next.IsZero() || e.next.After(now) {
+			if e.early {
+				e.fired(Tick{Early: true})
+			}
 			e.waitFor(e.schedule.Next(now))
 		}
 	}
@@ -218,13 +266,13 @@ func (h entryHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
 
 func (h entryHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].index, h[j].index = i, j
+	h[i].index, h[j].index = int32(i), int32(j)
 }
 
 // Push is for package heap.
 func (h *entryHeap) Push(x any) {
 	e := x.(*Entry)
-	e.index = len(*h)
+	e.index = int32(len(*h))
 	*h = append(*h, e)
 }
 

@@ -71,6 +71,9 @@ func (r Rules) Recall(d Due, w *Witness, item int, record jobtree.Record, now ti
 	if !r.isFire(e.Fire) { // another cron had it
 		return d
 	}
+	if e.End.Before(r.Told(e.Fire)) && !e.Fire.After(w.Floor(item)) { // taken back before the fire came, when the item had none
+		return d
+	}
 	again := slices.DeleteFunc(append(r.Ticked(w, item, record.LastFire, e.Fire), e.Fire), d.Holds)
 	if len(again) == 0 {
 		return d

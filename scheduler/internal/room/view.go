@@ -37,6 +37,8 @@ type Facts struct {
 	Config  *job.Config   // in force; the zero one if none is
 	Rules   *policy.Rules // likewise; they never change
 
+	HeadStart time.Duration // how long before they come fires are told here
+
 	Tokens      jobtree.Tokens // where the fencing tokens start, if that is known
 	TokensKnown bool
 }
@@ -61,6 +63,9 @@ type Clock interface {
 	// Fresh tells whether the registry told its time within age.
 	Fresh(age time.Duration) bool
 }
+
+// ToCome returns how long it is until a fire comes by this process's clock; not positive if it has come.
+func (v View) ToCome(fire time.Time) time.Duration { return v.Rules.Told(fire).Sub(v.Clock.Now()) }
 
 // Leads tells whether the leader node is this instance's, under the present session.
 func (v View) Leads() bool {

@@ -21,6 +21,9 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 		return
 	}
 	begin.Instance, begin.Session, begin.Round, begin.Time = v.Instance, v.Attached.Session.ID(), round.id, round.now
+	if begin.Source != job.Manual && v.ToCome(begin.Fire) > 0 {
+		begin.Time = v.Rules.Told(begin.Fire) // when its code is called
+	}
 	begin.Failover, begin.Horizon, begin.Base = v.Config.Failover, horizon, v.Tokens.Base
 	record, err := node.Record.Value.Begin(begin)
 	if err != nil {
@@ -151,13 +154,4 @@ func (r *Rounds) newExecution(v room.View, it *item, under *room.Attachment, rec
 			Streaming:        cfg.StreamingProcess,
 		},
 	}, node)
-}
-
-// runRound runs what has begun, as a round, if anything has.
-func (r *Rounds) runRound(v room.View, round *Round) {
-	if len(round.begun) == 0 {
-		return
-	}
-	r.holdBack(v, round.begun)
-	r.executions.RunRound(v, round.id, r.taskID(v), round.now, round.begun)
 }

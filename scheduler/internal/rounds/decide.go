@@ -23,6 +23,7 @@ type Round struct {
 	refuse  bool          // this process's clock is too far off to run a fire
 	batch   room.Batch
 	begun   []*executions.Execution // that are to run
+	early   bool                    // before their fire has come
 
 	handed   admission.Handed
 	late     bool  // there are late begins among them, that go behind those on time
@@ -180,7 +181,9 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 		if round.refuse && !it.Due.None() {
 			r.retryLater(v, it)
 		}
-		return begin, nil, turn, false
+		begin.Fire, begin.Source = it.early, job.Scheduled
+		turn, ok = r.admitEarly(v, round, it)
+		return begin, nil, turn, ok
 	}
 	begin.Source, begin.Trigger = job.Manual, request.Revision
 	begin.Fire, begin.Parameter = request.Fire, request.Parameter

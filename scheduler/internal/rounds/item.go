@@ -14,6 +14,7 @@ type item struct {
 	number      int
 	running     *executions.Execution // here, until its end is committed; nil = nothing
 	missed.Item                       // its fires
+	early       time.Time             // a fire that is still to come, and for which it may begin already; zero = none
 	wake        time.Time             // when it is due, if a fixed delay says so; zero = that is not known
 	ignored     time.Time             // the last fire of its record that was reported as a broken clock's
 	wrote       registry.Revision     // of its record, by this process
@@ -34,7 +35,7 @@ const (
 
 // blank tells whether the item is as if nothing were known of it.
 func (it *item) blank() bool {
-	return it.running == nil && it.Blank() && it.wake.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
+	return it.running == nil && it.Blank() && it.early.IsZero() && it.wake.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
 		!it.queued && !it.dozes && it.permit == noPermit
 }
 

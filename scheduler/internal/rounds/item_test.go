@@ -19,7 +19,7 @@ func TestBlankItems(t *testing.T) {
 	now := time.Now()
 	for i := 1; i < reflect.TypeFor[item]().NumField(); i++ { // 0 is the number
 		known := map[string]item{
-			"running": {running: &executions.Execution{}}, "Item": {Item: missed.Item{Due: policy.Due{OnTime: now}}}, "wake": {wake: now},
+			"running": {running: &executions.Execution{}}, "Item": {Item: missed.Item{Due: policy.Due{OnTime: now}}}, "early": {early: now}, "wake": {wake: now},
 			"ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
 			"queued": {queued: true}, "dozes": {dozes: true}, "permit": {permit: permitted},
 		}

@@ -31,6 +31,11 @@ type Ports interface {
 	// Look returns what the runner knows when a message comes.
 	Look() room.View
 
+	// ToldEarly tells whether the job was told of a fire early, and is told of it again when it comes.
+	ToldEarly() bool
+	// SetHeadStart has the job told of its fires so long before they come, as far as the process lets it.
+	SetHeadStart(d time.Duration)
+
 	// Await has the state show soon what was committed at a revision, however little of the job it follows.
 	Await(revision registry.Revision)
 	FireAhead(item int, err error)
@@ -61,6 +66,7 @@ type Rounds struct {
 	turns      *turns            // of items that wait until they may begin; nil while there are none
 	place      admission.Place   // among the jobs whose items wait
 	dozing     dozing            // those of them for which nothing but their turn can come
+	held       *held             // rounds whose fires are still to come; nil while there are none
 	toConsider actor.Lookout     // items of which something may begin
 	claiming   bool              // a claim in a latch is under way
 	claimingOf int               // of which item

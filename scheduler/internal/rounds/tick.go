@@ -102,6 +102,10 @@ func (r *Rounds) noteFire(v room.View, n int, k *noting) {
 		k.dropped++ // nothing but its turn kept it from beginning since the fire before
 	}
 	it.Tick(v.Rules.Policy, k.fire, k.passed)
+	if it.begunFor(k.fire) { // by a head start
+		it.Due = it.Due.After(k.fire)
+		return
+	}
 	if !it.queued && (!k.atOnce || !r.queueAtOnce(v, it)) {
 		r.toConsider.Add(n)
 		k.decide = true

@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -135,11 +136,21 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 		return r.reopen(v, p)
 	case g.late: // also if all have arrived since
 		return r.settle(v, p, barrier.Expire(v.State, p, now), jobtree.BarrierTimeout)
-	case len(g.missing) == 0 && r.mayTake(v, g):
+	case len(g.missing) == 0 && r.hasCome(v, b.Round.Value.Fire) && r.mayTake(v, g):
 		return r.takeHook(v, g)
 	default:
 		return nil
 	}
+}
+
+// hasCome tells whether the fire of a round has come: items may begin for one that comes soon.
+func (r *Rounds) hasCome(v room.View, fire time.Time) bool {
+	left := v.ToCome(fire)
+	if left <= 0 || left > fires.MostHeadStart { // that of another clock
+		return true
+	}
+	r.ports.Wake(left)
+	return false
 }
 
 // patience is how long the hook of a complete barrier is left to the instance that it falls to.
