@@ -19,11 +19,12 @@ func (r Rules) Ticked(w *Witness, item int, ran, until time.Time) []time.Time {
 }
 
 // TickedLately is Ticked for a job without records, where nobody knows what an item ran for. It lists the newest
-// fire that was not seen for the item, and no other, or nothing if that fire is too late.
+// fire that was not seen for the item, and no other, or nothing if that fire is too late. One that a longer jitter delays was
+// ticked under a shorter one, and its former owner may have run it by that.
 func (r Rules) TickedLately(w *Witness, item int, seen, now time.Time) []time.Time {
 	from := later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter.Most-1))
 	newest := w.Fires(r.Schedule, from, now, 1)
-	if len(newest) > 0 && now.Sub(r.Told(newest[0])) > LateAfter {
+	if len(newest) > 0 && now.Sub(r.Told(newest[0])).Abs() > LateAfter {
 		return nil
 	}
 	return newest

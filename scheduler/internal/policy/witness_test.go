@@ -70,6 +70,32 @@ func TestADelayedFireIsNotMissed(t *testing.T) {
 	}
 }
 
+// Of an item without a record, a fire is due that came just now, and none that was ticked under a shorter jitter: somebody may have
+// run it then.
+func TestTheLatestFireOfAnItemWithoutARecord(t *testing.T) {
+	t.Parallel()
+	r := Rules{Schedule: minutelySchedule(t), Policy: Policy{On: true, Jitter: jitter.Jitter{Job: "orders", Most: 10 * time.Minute}}}
+	fire := minute(9)
+	for r.Told(fire).Sub(fire) < 2*LateAfter {
+		fire = fire.Add(time.Minute)
+	}
+	var w Witness
+	w.Saw(fire, fire)
+	told := r.Told(fire)
+	for now, due := range map[time.Time]bool{
+		fire:                        false,
+		told.Add(-LateAfter - 1):    false,
+		told.Add(-time.Millisecond): true, // clocks are corrected
+		told:                        true,
+		told.Add(LateAfter):         true,
+		told.Add(LateAfter + 1):     false,
+		told.Add(20 * time.Minute):  false,
+	} {
+		require.Equal(t, due, len(r.TickedLately(&w, 0, time.Time{}, now)) == 1, "%s after it was told of", now.Sub(told))
+	}
+	require.Empty(t, r.TickedLately(&w, 0, fire, told), "it was seen for the item")
+}
+
 // A job that pauses again and again costs no more memory for it.
 func TestAWitnessIsBounded(t *testing.T) {
 	t.Parallel()
