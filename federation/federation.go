@@ -111,9 +111,6 @@ func (f *Federation) schedulers() (all []*scheduler.Scheduler) {
 	return all
 }
 
-// lastLines is how long the log has for lines that it has not taken when Run ends.
-const lastLines = 500 * time.Millisecond
-
 // Run takes part in the declared jobs, and in those of the registries that there are handlers for, until ctx ends. A registry
 // that cannot be reached, or whose scheduler cannot go on, takes its own jobs with it, which is logged and reported by
 // Health; Run goes on with the others.
@@ -150,7 +147,7 @@ func (f *Federation) Run(ctx context.Context) error {
 	f.mu.Unlock()
 	f.work.Wait()
 	closed := f.Close(context.WithoutCancel(ctx))
-	f.lines.Flush(lastLines)
+	f.lines.Flush(logqueue.LastLines)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.returned = true

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/option"
@@ -75,9 +74,6 @@ func (b *Bus) Start() {
 	}
 }
 
-// lastLines is how long the log has for lines that it has not taken when the bus is closed.
-const lastLines = 500 * time.Millisecond
-
 // Close takes no more events, delivers those that wait, and returns when all sinks have them or ctx
 // ends. Then the error names each sink with the number of events that it did not get, which are lost.
 // A sink that goes on writing although its context has ended is left behind.
@@ -99,7 +95,7 @@ func (b *Bus) Close(ctx context.Context) error {
 		b.wait(ctx)
 		b.end()
 	}
-	b.lines.Flush(lastLines)
+	b.lines.Flush(logqueue.LastLines)
 	var lost []error
 	for _, d := range b.deliveries {
 		if s := d.stats(); s.Lost+s.Waiting > 0 {

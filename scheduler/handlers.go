@@ -114,14 +114,14 @@ func (h handlers) takes(ctx context.Context, cfg job.Config) (bool, error) {
 // Configure implements [job.Handler].
 func (h handlers) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	code := h.byClass[cfg.ClassName()]
-	if taken, err := h.takes(context.Background(), cfg); code != nil && (err != nil || !taken) { // until the catalog has left the job
-		return nil, &job.FieldError{Field: "Name", Value: cfg.Name, Reason: "must be that of a job which the filter of this process takes"}
-	}
 	if code == nil {
 		return nil, &job.FieldError{
 			Field: "Class", Value: cfg.ClassName(),
 			Reason: "must be one that this process has a handler for: " + strings.Join(slices.Sorted(maps.Keys(h.byClass)), ", "),
 		}
+	}
+	if taken, err := h.takes(context.Background(), cfg); err != nil || !taken { // until the catalog has left the job
+		return nil, &job.FieldError{Field: "Name", Value: cfg.Name, Reason: "must be that of a job which the filter of this process takes"}
 	}
 	return code.Configure(cfg)
 }

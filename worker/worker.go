@@ -81,7 +81,7 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	if ran {
 		return ErrRan
 	}
-	defer w.lines.Flush(lastLines)
+	defer w.lines.Flush(logqueue.LastLines)
 	p, err := w.open(ctx, file)
 	if err != nil {
 		close(w.serving)
@@ -96,9 +96,6 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	close(w.serving)
 	return w.toTheEnd(ctx, p)
 }
-
-// lastLines is how long the log has for lines that it has not taken when Run ends.
-const lastLines = 500 * time.Millisecond
 
 // toTheEnd runs what is open, and closes it in the order in which one part needs another: what makes jobs, then those,
 // then what records them.

@@ -45,6 +45,9 @@ func New(log *slog.Logger) (*slog.Logger, *Queue) {
 	return slog.New(q.log), q
 }
 
+// LastLines is for how long who logs no more leaves the log to take what is left, as a rule.
+const LastLines = 500 * time.Millisecond
+
 // Flush waits until the log has taken all lines, at most for so long.
 func (q *Queue) Flush(most time.Duration) {
 	q.mu.Lock()

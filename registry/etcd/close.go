@@ -9,6 +9,7 @@ import (
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 
+	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
@@ -40,7 +41,7 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	r.queue.close()
 	r.members.close()
 	r.repeats.Close()
-	defer r.lines.Flush(lastLines)
+	defer r.lines.Flush(logqueue.LastLines)
 	r.closeWatches()
 	var err error
 	if revokeLease {
@@ -53,9 +54,6 @@ func (r *Registry) close(ctx context.Context, revokeLease bool) error {
 	}
 	return err
 }
-
-// lastLines is how long the log has for lines that it has not taken when the handle is closed.
-const lastLines = 500 * time.Millisecond
 
 // closeLimit is how long the end of all watches may take.
 const closeLimit = 2 * time.Second

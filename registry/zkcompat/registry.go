@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/go-zookeeper/zk"
 
@@ -98,9 +97,6 @@ func (r *Registry) Vanish() {
 	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(context.Background(), false)) })
 }
 
-// lastLines is how long the log has for lines that it has not taken when the handle is closed.
-const lastLines = 500 * time.Millisecond
-
 func (r *Registry) close(ctx context.Context, endSession bool) error {
 	r.endLife(registry.ErrClosed)
 	last := r.keeper.close()
@@ -113,7 +109,7 @@ func (r *Registry) close(ctx context.Context, endSession bool) error {
 	r.hub.wg.Wait()
 	r.queue.wg.Wait()
 	r.repeats.Close()
-	r.lines.Flush(lastLines)
+	r.lines.Flush(logqueue.LastLines)
 	return err
 }
 
