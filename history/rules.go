@@ -20,7 +20,7 @@ type Round struct {
 	Job    string
 	TaskID string
 	Items  []int         // that began, ascending
-	Began  time.Time     // when that was decided
+	Began  time.Time     // when that was decided, or when the fire came if it was decided ahead of that
 	Ended  time.Time     // of the last item; for [Round.End]
 	Failed map[int]error // the items that did not succeed; for [Round.End]
 }

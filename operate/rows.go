@@ -106,7 +106,7 @@ func (r ExecutionRow) Took(now time.Time) time.Duration {
 	if r.End.IsZero() {
 		return max(0, now.Sub(r.Begin))
 	}
-	return r.End.Sub(r.Begin)
+	return max(0, r.End.Sub(r.Begin))
 }
 
 // InstanceRow is a process that takes part in jobs, over all its jobs.

@@ -35,9 +35,8 @@
 //
 // # When code is called
 //
-// Code is called when its fire comes. An execution begins with a transaction before that, so an item that has nothing to wait for but
-// its fire begins ahead of it, by as long as that took lately; see [WithHeadStart]. Where there is no head start, or begins take
-// longer than they did, code is called when the transaction is confirmed.
+// An execution begins with a transaction, and code is called when that is confirmed and its fire has come. An item that has nothing to
+// wait for but its fire begins ahead of it, by as long as begins took lately, so that both are at the same time; see [WithHeadStart].
 //
 // # When a fire cannot run on time
 //
@@ -52,6 +51,8 @@
 //	the instance dies while it runs an item  with Failover, that run is repeated by the item's next
 //	                                         owner; later fires are missed ones
 //	the instance dies, the item idle         fires until the item has a new owner are missed ones
+//	the instance dies right before a fire,   as if it had died while it ran the item: without Failover the
+//	for which the item has begun             fire is lost; see WithHeadStart
 //	the item moves to another instance       what it missed goes with it, also what it misses while its
 //	                                         run goes on where it was
 //	the instance stops, or its server is     the same, if another instance lives: an instance that stops

@@ -60,7 +60,7 @@ type RoundEvent struct {
 	Job    string
 	TaskID string    // names all items of this instance; see [job.TaskID]
 	Items  []int     // that began, ascending; not to be changed
-	Began  time.Time // when the begin was decided
+	Began  time.Time // when the begin was decided, or when the fire came if it was decided ahead of that
 	Ended  time.Time // of the last item; zero when it began
 	// Failed maps the items that did not succeed to the error that they returned or, if they returned
 	// none, to why their end was refused. It is nil when the round began.

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -192,8 +193,14 @@ func TestBetweenTheBeginAndTheFire(t *testing.T) {
 				a.stop(t)
 				sleepUntil(11 * time.Second)
 				c.start("b", nil, jobOf(1))
+			}, // nobody lived when the fire came
+		},
+		"the process stops, and starts again before the fire": {
+			happens: func(t *testing.T, c *cluster, a *instance) {
+				a.stop(t)
+				c.start("b", nil, jobOf(1))
 			},
-			want: []string{"item 0 fire 10s misfire on b"},
+			want: []string{"item 0 fire 10s scheduled on b"},
 		},
 		"the process stops, and nothing is made up": {
 			change:  func(cfg *job.Config) { cfg.Misfire = job.MisfireSkip },
@@ -226,7 +233,7 @@ func TestBetweenTheBeginAndTheFire(t *testing.T) {
 		},
 		"the session is lost": {
 			happens: func(_ *testing.T, _ *cluster, a *instance) { a.registry.Expire() },
-			want:    []string{"item 0 fire 10s misfire on a"},
+			want:    []string{"item 0 fire 10s scheduled on a"}, // under the next one
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -378,4 +385,46 @@ func (h *hearsTimes) Observe(event scheduler.Event) {
 	case scheduler.RoundEvent, scheduler.ItemEvent:
 		h.hear(fmt.Sprintf("%T", event))
 	}
+}
+
+// A request by hand that was answered long ago, and one that waits, take nothing from a head start but the item that they ask for.
+func TestAHeadStartAndRequestsByHand(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.away(nil, jobOf(2))
+		sleepUntil(7 * time.Second)
+		trigger(t, a)
+		sleepUntil(9 * time.Second)
+		a.registry.SetLatency(0)
+		c.take()
+		sleepUntil(10*time.Second - aBegin/2)
+		require.True(t, c.stateOf("orders").Item(1).Running.Exists(), "it has begun ahead")
+		trigger(t, a)
+		sleepUntil(14 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 4)
+		for _, r := range runs {
+			require.Equal(t, bubbleStart.Add(10*time.Second), r.began.UTC())
+		}
+	})
+}
+
+// A clock that is behind tells of a fire early that its item has run already, elsewhere: that is no fire to begin for.
+func TestAHeadStartForAFireThatHasRun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var text lines
+		behind := func() time.Time { return time.Now().Add(-2 * time.Second) }
+		a := c.away(nil, jobOf(2), scheduler.WithClock(behind), scheduler.WithLogger(slog.New(slog.NewTextHandler(&text, nil))))
+		b := c.start("b", nil, jobOf(2))
+		sleepUntil(14 * time.Second)
+		a.registry.SetLatency(0)
+		sleepUntil(15*time.Second + time.Millisecond)
+		require.Contains(t, c.shown(), "item 0 fire 15s scheduled on b")
+		b.stop(t)
+		sleepUntil(19 * time.Second)
+		require.Equal(t, []string{"item 1 fire 15s scheduled on a"}, c.shown())
+		require.Zero(t, text.count("level=ERROR"))
+		require.Zero(t, text.count("was not run"))
+	})
 }

@@ -17,7 +17,8 @@ http: {allow: ['*']}
 `
 	for change, want := range map[string][]string{
 		whole: nil,
-		whole + "take: {classes: [HTTP], jobs: [a], labels: {zone: eu}}\ngrace: 1m\n":                           nil,
+		whole + "take: {classes: [HTTP], jobs: [a], labels: {zone: eu}}\ngrace: 1m\n": nil,
+		whole + "headStart: 0s\n": {"headStart"},
 		whole + "listen: 'a:1'\nhistory: {file: /h, keep: 1h, outputs: 3}\nlog: {level: debug, format: json}\n": {"history.file", "history.keep", "history.outputs", "listen", "log.level", "log.format"},
 		"registry: {zookeeper: [a], namespace: bank, user: u}\njobs: {directory: /k, owner: y, missing: remove, version: 3}\nscript: {commands: ['*'], memory: 64M}\nhttp: {allow: ['*']}\n": {
 			"registry.etcd", "registry.zookeeper", "registry.namespace", "registry.user",

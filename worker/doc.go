@@ -71,6 +71,8 @@
 //	  outputs: 100            # how many outputs of one item, the newest; default: 100
 //	  size: 1G                # how much all outputs may have together, 8M or more; the oldest go first; default: 1G
 //	grace: 90s                # from SIGTERM to the end of the worker; default: 30s
+//	headStart: 0s             # how long before its fire what has nothing else to wait for may begin; default, and most: 200ms.
+//	                          # 0s for jobs without failover that may rather be late than lose a fire to a crash right before it
 //	listen: 127.0.0.1:9090    # /live, /ready, /cluster and /metrics; default: nowhere
 //	log:                      # of the command
 //	  level: info             # debug, info, warn or error; default: info

@@ -17,6 +17,8 @@ type File struct {
 	Grace    Duration `yaml:"grace"`
 	Listen   string   `yaml:"listen"`
 	Log      Log      `yaml:"log"`
+
+	HeadStart *Duration `yaml:"headStart"` // nil: as scheduler.WithHeadStart has it by default
 }
 
 // Registry says where the jobs are. [New] is given the registry itself and does not look at it.

@@ -18,6 +18,7 @@ func TestAWholeFile(t *testing.T) {
 	require.Equal(t, []string{"https://e1:2379"}, file.Registry.Etcd)
 	require.Equal(t, worker.Size(512<<20), file.Script.Memory)
 	require.Equal(t, worker.Duration(90*time.Second), file.Grace)
+	require.Equal(t, new(worker.Duration), file.HeadStart)
 	require.InDelta(t, 1.5, file.Script.CPU, 0)
 	require.Equal(t, int64(42), file.Jobs.Version)
 	require.Equal(t, map[string]string{"zone": "eu"}, file.Take.Labels)
@@ -72,13 +73,14 @@ func TestWrongFiles(t *testing.T) {
 	t.Parallel()
 	const script = "script: {commands: ['*']}\n"
 	for text, want := range map[string]string{
-		"":                        "the file is empty",
-		"a: [":                    "invalid worker file: yaml: line 1",
-		"[]":                      `must be a mapping of registry, take, jobs`,
-		script + "---\n" + script: "more than one YAML document",
-		"grcae: 90s\n":            `line 1: grcae "90s" is no member: want one of registry, take, jobs, script, http`,
-		script + "grace: 90\n":    `grace "90" must be a duration such as 90s`,
-		script + "grace: -1s\n":   `grace "-1s" must be above 0`,
+		"":                         "the file is empty",
+		"a: [":                     "invalid worker file: yaml: line 1",
+		"[]":                       `must be a mapping of registry, take, jobs`,
+		script + "---\n" + script:  "more than one YAML document",
+		"grcae: 90s\n":             `line 1: grcae "90s" is no member: want one of registry, take, jobs, script, http`,
+		script + "grace: 90\n":     `grace "90" must be a duration such as 90s`,
+		script + "grace: -1s\n":    `grace "-1s" must be above 0`,
+		script + "headStart: 1s\n": `headStart "1s" must be from 0s to 200ms`,
 		"script: {commands: ['*'], memory: 1T}\n":        `script.memory "1T" must be a number of bytes, such as 65536, 64K`,
 		"script: {commands: ['*'], memory: 1}\n":         `script.memory "1" must be 0, which is no limit, or at least 1M`,
 		"script: {commands: ['*'], pids: x}\n":           `script.pids "x" must be a whole number`,

@@ -235,6 +235,9 @@ func schedulerOptions(file File, p *parts, log *slog.Logger) []scheduler.Option 
 		code := httpjob.Job{Guard: p.calls, Sign: p.calls.sign, Output: p.calls.output(p.heard())}
 		opts = append(opts, scheduler.WithHandler(httpjob.Class, callCode{code, file.HTTP.Secrets}))
 	}
+	if file.HeadStart != nil {
+		opts = append(opts, scheduler.WithHeadStart(time.Duration(*file.HeadStart)))
+	}
 	return append(opts, scheduler.WithStopTimeout(stopTimeoutOf(file)))
 }
 

@@ -88,6 +88,9 @@ func givenBack(before registry.Node, after jobtree.Record) (e jobtree.Execution,
 	switch {
 	case same(&e, after.Current):
 		e.Outcome, e.End = after.Current.Outcome, after.Current.End
+		if e.End.Before(e.Begin) { // taken back before its fire came
+			e.End = e.Begin
+		}
 		return e, token, e.Outcome == jobtree.NotStarted
 	case !samePrevious(was, after): // it is the one before, or nobody saw what became of it
 		return e, 0, false

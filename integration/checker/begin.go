@@ -81,7 +81,7 @@ func (j *judge) judgeFire(e *execution) {
 	ahead, behind := j.ahead(e.instance(), e.began.Add(-j.jitter()), e.began)
 	due := due(e.settings, fire)
 	switch from := due.Add(-j.rules.Skew - min(ahead, j.rules.Clock)); {
-	case e.began.Before(from.Add(-j.rules.HeadStart)):
+	case e.began.Before(from.Add(-j.headStart(e.settings))):
 		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
 	case e.run != nil && e.run.Began.Before(from):
 		j.find(OneExecution, e.run.Began, e.item, "code was called before its fire came", e, e.run)
@@ -110,6 +110,16 @@ func (j *judge) judgeFire(e *execution) {
 	if e.source() == job.Scheduled && late && e.run != nil && e.run.Context.Source == job.Scheduled {
 		j.find(OneExecution, e.began, e.item, "a fire was run off schedule", proofs(e)...)
 	}
+}
+
+// headStart returns how long before a fire executions of a job may begin for it.
+func (j *judge) headStart(s job.Config) time.Duration {
+	if schedule, err := s.Schedule(); err == nil {
+		if _, delayed := cronexpr.DelayOf(schedule); delayed {
+			return 0
+		}
+	}
+	return j.rules.HeadStart
 }
 
 // judgeDebt judges whether an execution took over what was owed, and only that.

@@ -47,7 +47,7 @@ type Rules struct {
 func DefaultRules() Rules {
 	return Rules{
 		TTL: 5 * time.Second, Detect: 500 * time.Millisecond, Settle: time.Second, Handover: 2 * time.Second,
-		Late: 5 * time.Second, HeadStart: 200 * time.Millisecond, Clock: 30 * time.Second, Look: 10 * time.Second, Right: time.Minute, Reopen: 5 * time.Second, Goodput: 0.5,
-		Grace: 30 * time.Second, Farewell: 3 * time.Second,
+		Late: 5 * time.Second, HeadStart: 200 * time.Millisecond, Clock: 30 * time.Second, Look: 10 * time.Second, Right: time.Minute,
+		Reopen: 5 * time.Second, Goodput: 0.5, Grace: 30 * time.Second, Farewell: 3 * time.Second,
 	}
 }

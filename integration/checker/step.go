@@ -153,7 +153,11 @@ func (j *judge) judgeTakenBack(e *execution, was jobtree.Item) {
 			hindered = append(hindered, span{i.From.Add(j.rules.Grace - j.rules.Settle), j.End})
 		}
 	}
-	if !hindered.merge().touches(e.begun.Current.Begin, e.closed) { // when it was decided: the answer may come too late
+	decided := e.begun.Current.Begin
+	if e.began.Before(decided) { // ahead of its fire
+		decided = e.began
+	}
+	if !hindered.merge().touches(decided, e.closed) { // the answer may come too late
 		j.find(NothingForgotten, e.closed, e.item, "a begin was taken back that nobody makes up", e)
 	}
 }

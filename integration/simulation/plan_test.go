@@ -161,6 +161,7 @@ const (
 	limits   = "bounds of executions"
 	gates    = "hooks that code waits for"
 	traces   = "executions without records"
+	heads    = "begins ahead of fires"
 
 	operators = "operators"
 )
@@ -194,6 +195,8 @@ func (p *plan) specialize(between *time.Duration) {
 		p.gate(r)
 	case 20:
 		p.forgoRecords(r)
+	case 21, 22, 23:
+		p.beginAhead(r)
 	}
 }
 
@@ -340,6 +343,37 @@ func (p *plan) forgoRecords(r *rand.Rand) {
 		p.drawn = append(p.drawn, toggleRecords, toggleRecords)
 	}
 }
+
+// beginAhead has some begins be slow, from which the job learns a long head start, and has much happen while what has begun by it
+// waits for its fire.
+func (p *plan) beginAhead(r *rand.Rand) {
+	p.kind, p.busy = heads, r.IntN(60)
+	if strings.HasPrefix(p.config.Cron, "@delay") {
+		p.config.Cron = p.pace.crons[0]
+	}
+	if r.IntN(6) == 0 {
+		p.config.Jitter = time.Duration(1+r.IntN(20)) * p.pace.unit / 100
+	}
+	p.holdups = []holdup{{
+		of: begin, answers: r.IntN(2) == 0, percent: 5 + r.IntN(30), scale: time.Duration(20+r.IntN(150)) * time.Millisecond, most: 400 * time.Millisecond,
+	}}
+	p.drawn = []deed{launch, launch}
+	all := []deed{
+		stop, stop, crash, expire, cut, pause, breakWatch, setClock, storeDown, changeTotal, changeTotal, changeCron, changeMisfire,
+		changeParameter, toggleFailover, toggleItem, toggleItem, toggleServer, toggleServer, runByHand, removeJob, spoilConfig,
+		forgetInstance, askForResharding,
+	}
+	for range 2 + r.IntN(4) {
+		p.drawn = append(p.drawn, all[r.IntN(len(all))])
+	}
+	if r.IntN(6) == 0 { // whether records are kept
+		p.hooks, p.saves, p.config.Failover, p.config.MaxConcurrentItems = nil, 0, false, 0
+		p.drawn = append(slices.DeleteFunc(p.drawn, func(d deed) bool { return d == toggleFailover }), toggleRecords, toggleRecords)
+	}
+}
+
+// mostAhead is how long before its fire something begins at most.
+const mostAhead = 200 * time.Millisecond
 
 // setLimits sets what bounds the executions of a job, by a number.
 func setLimits(cfg *job.Config, pace pace, n int) {
@@ -502,6 +536,9 @@ func (p *plan) action(r *rand.Rand, at time.Duration, do deed) action {
 		a.at = atFire + time.Duration(r.IntN(4_000_000))*time.Microsecond
 	case 2: // right before
 		a.at = max(0, atFire-time.Duration(r.IntN(2_000_000))*time.Microsecond)
+	}
+	if p.kind == heads && r.IntN(3) > 0 {
+		a.at = max(0, at.Round(p.pace.unit)+567*time.Nanosecond-time.Duration(r.Int64N(int64(mostAhead))))
 	}
 	short, long := time.Duration(50+r.IntN(4000))*time.Millisecond, time.Duration(4000+r.IntN(12000))*time.Millisecond
 	switch r.IntN(4) {

@@ -40,7 +40,7 @@ type Execution struct {
 	Parameter string             // that came with the request
 	Token     int64              // fencing token; 0 while it runs, see Record
 	Base      int64              // what [Tokens] added to it when it began
-	Begin     time.Time          // by the clock of the instance, to the millisecond
+	Begin     time.Time          // by the clock of the instance, to the millisecond: when it was decided, or when its fire comes if that is later
 	End       time.Time          // by the clock of whoever recorded it; zero while it runs
 	Outcome   Outcome            // empty while it runs
 	Failover  bool               // failover was on when it began, and so counts for it
@@ -52,12 +52,12 @@ type Execution struct {
 // for. Before requests were named in records, only those had no fire.
 func (e *Execution) ByHand() bool { return e.Trigger != 0 || e.Fire.IsZero() }
 
-// Duration returns how long the execution took; 0 while it runs.
+// Duration returns how long the execution took; 0 while it runs, and if it was taken back before its fire came.
 func (e *Execution) Duration() time.Duration {
 	if e.End.IsZero() {
 		return 0
 	}
-	return e.End.Sub(e.Begin)
+	return max(0, e.End.Sub(e.Begin))
 }
 
 // Lateness returns how long after its fire the execution began; 0 for a run by hand, whatever fire that stands

@@ -7,7 +7,7 @@ var (
 	ExecutionsRunning = metric("executions.running", Gauge, "{execution}",
 		"Executions whose code was called and that have not ended; those that wait, for whatever, are not among them.", Job)
 	ExecutionsWaiting = metric("executions.waiting", Gauge, "{execution}",
-		"Executions that have begun and wait for their turn; not those that wait for AllStarted of their round.", Job)
+		"Executions that have begun and wait for their turn; not those that wait for AllStarted of their round, or for their fire.", Job)
 	Duration      = metric("execution.duration", Histogram, Seconds, "Time from begin to end of an execution, waits included.", Job)
 	Lateness      = metric("execution.lateness", Histogram, Seconds, "Time from the fire to the begin, of scheduled and missed fires.", Job)
 	Retries       = metric("execution.retries", Counter, "{attempt}", "Attempts that failed and were followed by another.", Job)

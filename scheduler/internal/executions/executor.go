@@ -76,10 +76,11 @@ func (x *Executions) undoMoved(v room.View, e *Execution) {
 	x.undo(e)
 }
 
-// TakenBack tells of an execution that waits for its fire that it is not to run: it was given up since it began, or is given up
-// now. As of what waits for its turn, nobody else would run some.
-func (x *Executions) TakenBack(v room.View, e *Execution) bool {
-	if !e.returned && (mustNotRun(v, e) || (v.Leaving || v.BlindTooLong || !v.Owns(e.Item)) && e.recalled(v)) {
+// TakeBack gives up an execution that waits for its fire, if it is not to run any more, and tells whether it is given up, by now or
+// since long. What nobody else would run then stays, as it does while it waits for its turn.
+func (x *Executions) TakeBack(v room.View, e *Execution) (gone bool) {
+	stays := e.Context.Source == job.Manual || !mustNotRun(v, e) && (v.Owns(e.Item) && !v.Leaving && !v.BlindTooLong || !e.recalled(v))
+	if !e.returned && !stays {
 		x.undo(e)
 	}
 	return e.returned

@@ -21,6 +21,9 @@ func (e *Execution) attrs() []any {
 
 func (x *Executions) reportEnd(e *Execution, refused error) {
 	switch {
+	case e.Undo && e.round == nil && e.ended.Before(e.Began): // as happens whenever items move
+		x.ports.Log().DebugContext(x.ports.Life(), "item had begun ahead of its fire, and was given back before that came", e.attrs()...)
+		return
 	case e.Undo: // whether or not that was recorded: nobody heard of its start
 		x.ports.Tell(slog.LevelWarn, "item had begun and was not run: the confirmation came too late, or its turn did", nil, e.attrs()...)
 		if e.round != nil {

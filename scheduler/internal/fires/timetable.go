@@ -152,9 +152,12 @@ func (t *Timetable) SetHeadStart(e *Entry, d time.Duration) {
 	if e.index < 0 || e.early {
 		return
 	}
+	was := t.entries[0].at
 	e.waitFor(e.next)
 	heap.Fix(&t.entries, int(e.index))
-	t.notify()
+	if t.entries[0].at.Before(was) { // as a rule others come before it
+		t.notify()
+	}
 }
 
 // ToldEarly tells whether e was told of a fire early, and is told of it again when it comes.
@@ -241,10 +244,11 @@ const setBack = time.Second
 // holds mu.
 func (t *Timetable) restart(now time.Time) {
 	for _, e := range t.entries {
+		if e.early {
+			e.fired(Tick{Early: true})
+			e.waitFor(e.next)
+		}
 		if e.next.IsZero() || e.next.After(now) {
-			if e.early {
-				e.fired(Tick{Early: true})
-			}
 			e.waitFor(e.schedule.Next(now))
 		}
 	}

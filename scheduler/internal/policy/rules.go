@@ -71,8 +71,8 @@ func (r Rules) Recall(d Due, w *Witness, item int, record jobtree.Record, now ti
 	if !r.isFire(e.Fire) { // another cron had it
 		return d
 	}
-	if e.End.Before(r.Told(e.Fire)) && !e.Fire.After(w.Floor(item)) { // taken back before the fire came, when the item had none
-		return d
+	if e.End.Before(r.Told(e.Fire)) && (!w.Has(e.Fire) || !e.Fire.After(w.Floor(item))) {
+		return d // it was taken back before the fire came, and then nothing fired, or the item could not
 	}
 	again := slices.DeleteFunc(append(r.Ticked(w, item, record.LastFire, e.Fire), e.Fire), d.Holds)
 	if len(again) == 0 {

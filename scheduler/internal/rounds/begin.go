@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"errors"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -15,7 +16,11 @@ import (
 // (T4).
 func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.Item) {
 	horizon := v.Clock.Horizon()
-	it.Due = it.Due.After(r.ranFor(it, node, horizon))
+	ran := r.ranFor(it, node, horizon)
+	it.Due = it.Due.After(ran)
+	if !it.early.After(ran) {
+		it.early = time.Time{}
+	}
 	begin, guards, turn, ok := r.choose(v, round, it, node)
 	if !ok {
 		return

@@ -49,9 +49,11 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	round := &Round{
 		id: rand.Text()[:12], now: now, request: r.requests(v), refuse: v.ClockRefused, noted: r.toConsider.Take(v.State.Total()),
 	}
-	for _, n := range round.noted {
-		if v.Owns(n) {
-			r.consider(v, round, n)
+	for _, early := range []bool{false, true} { // so that nothing that has come waits for what is still to come
+		for _, n := range round.noted {
+			if it := r.items[n]; v.Owns(n) && early == (it != nil && !it.early.IsZero()) {
+				r.consider(v, round, n)
+			}
 		}
 	}
 	if len(round.batch) > 0 {

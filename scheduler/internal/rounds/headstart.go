@@ -22,12 +22,15 @@ import (
 // A job learns its head start from its own begins. One that keeps no marks commits none, and needs none.
 
 const (
-	// headStartEases is which part of what is too much of a head start a fire takes off.
+	// headStartEases says how slowly a head start shrinks: with each fire by the eighth part of what is too much.
 	headStartEases = 8
-	// headStartShare is which part of the time between two fires a head start may be.
+	// headStartShare says how long it may be: the fourth part of the time between two fires.
 	headStartShare = 4
-	// headStartStep is the smallest change of a head start that is worth the trouble.
-	headStartStep = 50 * time.Microsecond
+	// leastHeadStartStep and headStartStep say which change of it is worth the trouble: by the sixteenth part.
+	leastHeadStartStep = 50 * time.Microsecond
+	headStartStep      = 16
+	// longestHold is how long anything is held: clocks are corrected by a little, and what is set back by more is another time.
+	longestHold = fires.MostHeadStart + time.Second
 )
 
 // held are the rounds whose fires are still to come.
@@ -42,8 +45,11 @@ type heldRound struct {
 // TickEarly notes a fire that is still to come for those of my items that only wait for it. No fire tells that none comes.
 // decide tells whether there is anything to decide now.
 func (r *Rounds) TickEarly(v room.View, fire time.Time) (decide bool) {
-	if fire.IsZero() || r.stale || !r.hasHeadStart(v) || !r.mayQueueAtOnce(v) || r.ports.Admission().Full() {
+	if fire.IsZero() || r.stale || !r.mayBeginEarly(v) {
 		return r.held != nil
+	}
+	if !v.Rules.Schedule.Next(fire.Add(-1)).Equal(fire) {
+		return false // told of by a cron that was changed while that waited for its turn
 	}
 	for _, n := range r.owned {
 		if r.waitsForFire(v, n) {
@@ -53,6 +59,12 @@ func (r *Rounds) TickEarly(v room.View, fire time.Time) (decide bool) {
 		}
 	}
 	return decide
+}
+
+// mayBeginEarly tells whether anything of the job may begin for a fire that is still to come.
+func (r *Rounds) mayBeginEarly(v room.View) bool {
+	return r.hasHeadStart(v) && r.MayBegin(v) && r.ports.Peers().MayBegin(v) && !v.ClockRefused && !v.Leaving && v.Attached.Connected() &&
+		!r.ports.Admission().Full()
 }
 
 // waitsForFire tells whether nothing is to be decided about an item but for its next fire.
@@ -71,6 +83,9 @@ func (r *Rounds) admitEarly(v room.View, round *Round, it *item) (turn registry.
 	if it.early = (time.Time{}); fire.IsZero() || round.refuse || !it.Due.None() || it.MayBeTold() {
 		return turn, false
 	}
+	if len(round.batch) > 0 && !round.early { // what has come would have to wait for it
+		return turn, false
+	}
 	left := v.ToCome(fire)
 	if left <= 0 || left > v.HeadStart || r.ports.Admission().Full() || !r.ports.Admission().Take(r, admission.OnTimeFirst) {
 		return turn, false
@@ -87,7 +102,8 @@ func (r *Rounds) admitEarly(v room.View, round *Round, it *item) (turn registry.
 
 // begunFor tells whether an item runs for a fire, or is to.
 func (it *item) begunFor(fire time.Time) bool {
-	return it.running != nil && it.running.Context.Source == job.Scheduled && it.running.Context.Fire.Equal(fire)
+	e := it.running
+	return e != nil && !e.Undo && e.Context.Source == job.Scheduled && e.Context.Fire.Equal(fire)
 }
 
 // runRound runs what has begun, as a round, if anything has: at once, or when its fire comes.
@@ -96,17 +112,18 @@ func (r *Rounds) runRound(v room.View, round *Round) {
 		return
 	}
 	r.learnHeadStart(v, round)
-	until := round.comes(v)
-	if left := until.Sub(v.Clock.Now()); left <= 0 || left > fires.MostHeadStart {
-		r.run(v, round)
+	until := round.due(v)
+	if left := until.Sub(v.Clock.Now()); left <= 0 || left > longestHold {
+		r.run(v, round, until)
 		return
 	}
+	round.batch = nil // it is committed, and need not stay for as long
 	r.hold(heldRound{round, until})
 	r.mindHeld(v)
 }
 
-// comes returns when the last of the fires that a round runs for comes.
-func (ro *Round) comes(v room.View) (last time.Time) {
+// due returns when the last of the fires that a round runs for comes.
+func (ro *Round) due(v room.View) (last time.Time) {
 	for _, e := range ro.begun {
 		if e.Context.Source != job.Manual {
 			last = later(last, v.Rules.Told(e.Context.Fire))
@@ -121,15 +138,16 @@ func (r *Rounds) RunHeld(v room.View) (decide bool) {
 	if r.held == nil { // as a rule, and this is asked before every decision
 		return false
 	}
+	r.executions.TellYields(v) // before anything of them starts
 	now := v.Clock.Now()
 	waiting := r.held.rounds
 	r.held = nil
 	for _, h := range waiting {
-		h.begun = slices.DeleteFunc(h.begun, func(e *executions.Execution) bool { return r.executions.TakenBack(v, e) })
+		h.begun = slices.DeleteFunc(h.begun, func(e *executions.Execution) bool { return r.executions.TakeBack(v, e) })
 		switch left := h.until.Sub(now); {
 		case len(h.begun) == 0:
-		case left <= 0 || left > fires.MostHeadStart:
-			r.run(v, h.Round)
+		case left <= 0 || left > longestHold:
+			r.run(v, h.Round, h.until)
 		default:
 			r.hold(h)
 		}
@@ -155,16 +173,16 @@ func (r *Rounds) mindHeld(v room.View) {
 	}
 }
 
-// run runs a round.
-func (r *Rounds) run(v room.View, round *Round) {
+// run runs a round whose fires came at a time.
+func (r *Rounds) run(v room.View, round *Round, came time.Time) {
 	r.holdBack(v, round.begun)
-	r.executions.RunRound(v, round.id, r.taskID(v), later(round.now, round.comes(v)), round.begun)
+	r.executions.RunRound(v, round.id, r.taskID(v), later(round.now, came), round.begun)
 }
 
-// hasHeadStart tells whether the job may have one. A fixed delay counts from what the records say, Java knows no head start, and
-// code that waits for other instances waits longer anyway.
+// hasHeadStart tells whether the job may have one. A fixed delay counts from what the records say, and Java knows no head start. The
+// first begin for a fire opens the barrier of its round, which must not take the place of the one before.
 func (r *Rounds) hasHeadStart(v room.View) bool {
-	return v.Usable && v.Config.Monitored() && v.Rules.Delay == 0 && !v.Rules.Ageless && !v.State.SharedWithJava() && !r.ports.Hooks().Holds()
+	return v.Usable && v.Config.Monitored() && v.Rules.Delay == 0 && !v.Rules.Ageless && !v.State.SharedWithJava() && !r.ports.Hooks().Any()
 }
 
 // learnHeadStart fits the head start to how long it took to begin for a fire since it was told of. It grows at once and shrinks
@@ -189,17 +207,17 @@ func (r *Rounds) learnHeadStart(v room.View, round *Round) {
 	took := -v.ToCome(fire)
 	if round.early {
 		took += had
+	} else if round.now.Sub(v.Rules.Told(fire)) > fires.MostHeadStart {
+		return // something else has held it up
 	}
 	next := max(0, min(took, fires.MostHeadStart))
-	switch {
-	case next <= had:
+	if next < had {
 		next = had - (had-next)/headStartEases
-	default:
-		if following := v.Rules.Schedule.Next(fire); !following.IsZero() {
-			next = min(next, following.Sub(fire)/headStartShare)
-		}
 	}
-	if (next - had).Abs() >= headStartStep {
+	if following := v.Rules.Schedule.Next(fire); !following.IsZero() {
+		next = min(next, following.Sub(fire)/headStartShare)
+	}
+	if (next - had).Abs() >= max(leastHeadStartStep, had/headStartStep) {
 		r.ports.SetHeadStart(next)
 	}
 }

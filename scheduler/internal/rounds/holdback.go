@@ -9,6 +9,7 @@ import (
 // Hooks are the hooks for whole rounds, of which a job may have none.
 type Hooks interface {
 	Open(v room.View, newest wholeround.Newest) room.Batch
+	Any() bool
 	Holds() bool
 	Gate(held wholeround.Held) *wholeround.Gate
 	Bound(gates []*wholeround.Gate)

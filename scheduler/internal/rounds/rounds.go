@@ -140,6 +140,9 @@ func (r *Rounds) Stale() { r.stale, r.settledKnown = true, false }
 func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 	r.rouseAll()
 	r.settings, r.settledKnown = next, false
+	for _, it := range r.items {
+		it.early = time.Time{} // by other settings it may be no fire
+	}
 	if !next.OK {
 		r.executions.Pause() // what waits and goes on does so under the bound that it had
 		return

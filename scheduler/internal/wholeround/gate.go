@@ -32,6 +32,9 @@ type wait struct {
 	gates int // that are closed
 }
 
+// Any tells whether the job has hooks here.
+func (r *Rounds) Any() bool { return r != nil }
+
 // Holds tells whether executions wait for a started hook.
 func (r *Rounds) Holds() bool {
 	return r != nil && r.listener.AllStarted != nil && r.listener.StartedWithin != 0

@@ -133,6 +133,9 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 	case v.Leaving:
 		return nil // what is left to be done is for those who stay
 	case !b.Round.Value.Awaits():
+		if !r.hasCome(v, r.fire) {
+			return nil // those that run for the fire before it may still end in time for it
+		}
 		return r.reopen(v, p)
 	case g.late: // also if all have arrived since
 		return r.settle(v, p, barrier.Expire(v.State, p, now), jobtree.BarrierTimeout)
