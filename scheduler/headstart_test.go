@@ -161,6 +161,15 @@ func TestBetweenTheBeginAndTheFire(t *testing.T) {
 		"the job is removed": {
 			happens: func(_ *testing.T, c *cluster, _ *instance) { c.removeJob("orders") },
 		},
+		"the job has no such item any more, and makes nothing up": {
+			change: func(cfg *job.Config) { cfg.ShardingTotalCount, cfg.Misfire = 2, job.MisfireSkip },
+			happens: func(_ *testing.T, c *cluster, _ *instance) {
+				cfg := jobOf(1)
+				cfg.Misfire = job.MisfireSkip
+				c.change(cfg)
+			},
+			want: []string{"item 0 fire 10s scheduled on a"},
+		},
 		"the description changes": {
 			happens: func(t *testing.T, c *cluster, _ *instance) {
 				cfg := jobOf(1)

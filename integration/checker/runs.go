@@ -39,6 +39,7 @@ func (j *judge) judgeRun(e *execution, r *Run) {
 		j.find(GrowingToken, r.Began, e.item, "code was told of another execution than the one that began", e, r)
 	}
 	j.judgeAttempts(e, r)
+	j.judgeAhead(e, r)
 	if r.Began.Before(e.began) {
 		j.find(OneHolder, r.Began, e.item, "code was called before its execution had begun", e, r)
 	}

@@ -64,9 +64,9 @@ func (x *Executions) tellYield(v room.View, e *Execution) {
 func leaves(v room.View) bool { return v.Leaving || v.BlindTooLong || v.Out }
 
 // mustNotRun tells whether the item of an execution is not to run here, whoever owns it: the job pauses, or this server or the
-// item is disabled.
+// item is disabled, or the job has no such item any more.
 func mustNotRun(v room.View, e *Execution) bool {
-	return !v.Usable || !v.ServerEnabled() || v.State.Disabled(e.Item)
+	return !v.Usable || !v.ServerEnabled() || v.State.Disabled(e.Item) || e.Item >= v.Config.ShardingTotalCount
 }
 
 // mustYield tells whether an execution should come to an end.
