@@ -178,6 +178,14 @@ func TestBetweenTheBeginAndTheFire(t *testing.T) {
 			},
 			want: []string{"item 0 fire 10s scheduled on a"},
 		},
+		"no records are kept any more": {
+			happens: func(_ *testing.T, c *cluster, _ *instance) {
+				cfg := jobOf(1)
+				cfg.Unmonitored = true
+				c.change(cfg)
+			},
+			want: []string{"item 0 fire 10s scheduled on a"},
+		},
 		"the cron changes, and has the fire": {
 			happens: func(t *testing.T, c *cluster, _ *instance) {
 				cfg := jobOf(1)

@@ -366,10 +366,6 @@ func (p *plan) beginAhead(r *rand.Rand) {
 	for range 2 + r.IntN(4) {
 		p.drawn = append(p.drawn, all[r.IntN(len(all))])
 	}
-	if r.IntN(6) == 0 { // whether records are kept
-		p.hooks, p.saves, p.config.Failover, p.config.MaxConcurrentItems = nil, 0, false, 0
-		p.drawn = append(slices.DeleteFunc(p.drawn, func(d deed) bool { return d == toggleFailover }), toggleRecords, toggleRecords)
-	}
 }
 
 // mostAhead is how long before its fire something begins at most.
