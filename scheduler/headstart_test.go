@@ -66,6 +66,35 @@ func TestCodeIsCalledWithTheFire(t *testing.T) {
 	})
 }
 
+// A head start follows how long begins take: up at once, and down by and by.
+func TestAHeadStartFollowsItsBegins(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		i := c.away(nil, jobOf(1))
+		ahead := func(d time.Duration) (has bool) { // of the next fire
+			sleepUntil(time.Since(bubbleStart).Truncate(5*time.Second) + 5*time.Second - d)
+			return c.stateOf("orders").Item(0).Running.Exists()
+		}
+		sleepUntil(14 * time.Second)
+		require.False(t, ahead(aBegin/2+time.Millisecond), "the request is on its way")
+		require.True(t, ahead(aBegin/2-time.Millisecond))
+		i.registry.SetLatency(aBegin * 3 / 10)
+		sleepUntil(3 * time.Minute)
+		c.take()
+		require.False(t, ahead(aBegin*3/10+time.Millisecond))
+		require.True(t, ahead(aBegin*3/10-time.Millisecond))
+		i.registry.SetLatency(aBegin * 31 / 100) // a little longer: one fire is late by that, and no other
+		sleepUntil(4 * time.Minute)
+		late := 0
+		for _, r := range c.take() {
+			if r.late() > 0 {
+				late++
+			}
+		}
+		require.Equal(t, 1, late)
+	})
+}
+
 // No job has a longer head start than the process lets it, or than a quarter of the time between its fires, and some have none.
 func TestTheBoundsOfAHeadStart(t *testing.T) {
 	t.Parallel()

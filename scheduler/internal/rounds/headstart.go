@@ -26,9 +26,8 @@ const (
 	headStartEases = 8
 	// headStartShare says how long it may be: the fourth part of the time between two fires.
 	headStartShare = 4
-	// leastHeadStartStep and headStartStep say which change of it is worth the trouble: by the sixteenth part.
-	leastHeadStartStep = 50 * time.Microsecond
-	headStartStep      = 16
+	// headStartStep is the smallest change of it that is worth the trouble.
+	headStartStep = 50 * time.Microsecond
 	// longestHold is how long anything is held: clocks are corrected by a little, and what is set back by more is another time.
 	longestHold = fires.MostHeadStart + time.Second
 )
@@ -217,7 +216,7 @@ func (r *Rounds) learnHeadStart(v room.View, round *Round) {
 	if following := v.Rules.Schedule.Next(fire); !following.IsZero() {
 		next = min(next, following.Sub(fire)/headStartShare)
 	}
-	if (next - had).Abs() >= max(leastHeadStartStep, had/headStartStep) {
+	if (next - had).Abs() >= headStartStep {
 		r.ports.SetHeadStart(next)
 	}
 }
