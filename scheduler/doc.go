@@ -51,8 +51,9 @@
 //	the instance dies while it runs an item  with Failover, that run is repeated by the item's next
 //	                                         owner; later fires are missed ones
 //	the instance dies, the item idle         fires until the item has a new owner are missed ones
-//	the instance dies right before a fire,   as if it had died while it ran the item: without Failover the
-//	for which the item has begun             fire is lost; see WithHeadStart
+//	the instance dies, or loses its session, as if that had been while it ran the item: without Failover
+//	right before a fire for which the item   the fire is lost; see WithHeadStart
+//	has begun
 //	the item moves to another instance       what it missed goes with it, also what it misses while its
 //	                                         run goes on where it was
 //	the instance stops, or its server is     the same, if another instance lives: an instance that stops

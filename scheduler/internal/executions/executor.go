@@ -79,7 +79,8 @@ func (x *Executions) undoMoved(v room.View, e *Execution) {
 // TakeBack gives up an execution that waits for its fire, if it is not to run any more, and tells whether it is given up, by now or
 // since long. What nobody else would run then stays, as it does while it waits for its turn.
 func (x *Executions) TakeBack(v room.View, e *Execution) (gone bool) {
-	stays := e.Context.Source == job.Manual || !mustNotRun(v, e) && (v.Owns(e.Item) && !v.Leaving && !v.BlindTooLong || !e.recalled(v))
+	mine := v.Owns(e.Item) || x.ports.Others().Borrow && e.Context.Source == job.Failover
+	stays := e.Context.Source == job.Manual || !mustNotRun(v, e) && (mine && !v.Leaving && !v.BlindTooLong || !e.recalled(v))
 	if !e.returned && !stays {
 		x.undo(e)
 	}

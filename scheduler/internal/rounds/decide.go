@@ -51,7 +51,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	}
 	for _, early := range []bool{false, true} { // so that nothing that has come waits for what is still to come
 		for _, n := range round.noted {
-			if it := r.items[n]; v.Owns(n) && early == (it != nil && !it.early.IsZero()) {
+			if v.Owns(n) && early == r.onlyEarly(v, round, n) {
 				r.consider(v, round, n)
 			}
 		}

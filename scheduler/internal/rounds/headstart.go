@@ -75,6 +75,15 @@ func (r *Rounds) waitsForFire(v room.View, n int) bool {
 	return it == nil || it.running == nil && it.Due.None() && it.permit == noPermit && !it.queued && !it.MayBeTold() && v.Applied >= it.wrote
 }
 
+// onlyEarly tells whether an item can but begin for a fire that is still to come.
+func (r *Rounds) onlyEarly(v room.View, round *Round, n int) bool {
+	if it := r.items[n]; it == nil || it.early.IsZero() || !it.Due.None() || !plainlyIdle(v.State.Item(n)) {
+		return false
+	}
+	_, asked := round.request.For(n, max(v.State.Record(n).Value.Trigger, r.items[n].triggered))
+	return !asked
+}
+
 // admitEarly tells whether an item may begin for a fire that is still to come, and in which turn. If it may not now, it waits for
 // the fire.
 func (r *Rounds) admitEarly(v room.View, round *Round, it *item) (turn registry.Turn, ok bool) {
@@ -175,7 +184,8 @@ func (r *Rounds) mindHeld(v room.View) {
 // run runs a round whose fires came at a time.
 func (r *Rounds) run(v room.View, round *Round, came time.Time) {
 	r.holdBack(v, round.begun)
-	r.executions.RunRound(v, round.id, r.taskID(v), later(round.now, came), round.begun)
+	task := round.begun[0].Context.TaskID // items may have moved since
+	r.executions.RunRound(v, round.id, task, later(round.now, came), round.begun)
 }
 
 // hasHeadStart tells whether the job may have one. A fixed delay counts from what the records say, and Java knows no head start. The
