@@ -227,6 +227,13 @@ func TestBetweenTheBeginAndTheFire(t *testing.T) {
 			happens: func(t *testing.T, c *cluster, _ *instance) { c.launch("b", nil, jobOf(1)) },
 			want:    []string{"item 0 fire 10s scheduled on b"}, // which gets the item
 		},
+		"the item moves, which is known when the fire comes": {
+			happens: func(t *testing.T, c *cluster, a *instance) {
+				a.registry.SetLatency(aBegin / 3)
+				put(t, c.server, tree.ItemInstance(0), fullID("b"))
+			},
+			want: []string{"item 0 fire 10s scheduled on a"}, // where it has begun
+		},
 		"the process stops, and another is there": {
 			happens: func(t *testing.T, c *cluster, a *instance) {
 				c.start("b", nil, jobOf(1))

@@ -44,6 +44,7 @@ type Execution struct {
 	opened   bool  // what it waits for has come
 	returned bool  // the code has, or it was given up
 	yields   bool  // it was told to come to an end
+	ahead    bool  // it was given up while it waited for its fire
 
 	cancel context.CancelCauseFunc // of its code; nil before that is called
 

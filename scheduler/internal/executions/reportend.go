@@ -21,7 +21,7 @@ func (e *Execution) attrs() []any {
 
 func (x *Executions) reportEnd(e *Execution, refused error) {
 	switch {
-	case e.Undo && e.round == nil && e.ended.Before(e.Began): // as happens whenever items move
+	case e.ahead: // as happens whenever items move
 		x.ports.Log().DebugContext(x.ports.Life(), "item had begun ahead of its fire, and was given back before that came", e.attrs()...)
 		return
 	case e.Undo: // whether or not that was recorded: nobody heard of its start

@@ -151,8 +151,9 @@ func (r *Rounds) RunHeld(v room.View) (decide bool) {
 	waiting := r.held.rounds
 	r.held = nil
 	for _, h := range waiting {
-		h.begun = slices.DeleteFunc(h.begun, func(e *executions.Execution) bool { return r.executions.TakeBack(v, e) })
-		switch left := h.until.Sub(now); {
+		left := h.until.Sub(now)
+		h.begun = slices.DeleteFunc(h.begun, func(e *executions.Execution) bool { return r.executions.TakeBack(v, e, left <= 0) })
+		switch {
 		case len(h.begun) == 0:
 		case left <= 0 || left > longestHold:
 			r.run(v, h.Round, h.until)
