@@ -1,7 +1,9 @@
 package scheduler_test
 
 import (
+	"context"
 	"math"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,4 +127,28 @@ func TestARequestThatJavaAnsweredIsOver(t *testing.T) {
 		require.Equal(t, map[string]int{fullID("b"): 4}, c.owners())
 		require.Empty(t, c.take())
 	})
+}
+
+// An item that is busy for longer than the time between its fires runs for a request all the same, whatever becomes of what it
+// misses: also for a fire that came while its end was being recorded.
+func TestARequestOfAnItemThatIsAlwaysBusy(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll, job.MisfireSkip} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			const items = 20
+			cfg := jobOf(items)
+			cfg.Cron, cfg.Misfire = "@every 250ms", misfire
+			var calls atomic.Int64
+			i := c.away(func(_ context.Context, sc job.ShardingContext) error {
+				time.Sleep(time.Duration((calls.Add(1)*7+int64(sc.Item)*11)%40) * time.Millisecond) // and as long as a begin and an end take
+				return nil
+			}, cfg)
+			i.registry.SetLatency(60 * time.Millisecond)
+			sleepUntil(10 * time.Second)
+			c.take()
+			trigger(t, i)
+			sleepUntil(13 * time.Second)
+			require.Len(t, byHand(c.take()), items, "%s", misfire)
+		})
+	}
 }

@@ -73,7 +73,11 @@ func (r *Rounds) Committed(v room.View, round *Round) {
 	r.ports.Load().Begin(len(round.begun))
 	r.runRound(v, round)
 	for _, n := range round.noted {
-		if it := r.items[n]; it != nil && it.blank() {
+		it := r.items[n]
+		if it != nil && it.Due.None() {
+			it.cameBusy = false
+		}
+		if it != nil && it.blank() {
 			delete(r.items, n)
 		}
 	}
@@ -196,11 +200,12 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 	return begin, request.Guards, turn, true
 }
 
-// standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, and one that comes
-// some time after the last run. If runs take longer than the time between fires, there is always one of these.
+// standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, one that came while the item was
+// busy, and one that comes some time after the last run. If an item is busy for longer than the time between fires, there is always
+// one of these.
 func (it *item) standsBack(v room.View) bool {
 	_, source := it.Due.Next()
-	return source == job.Misfire || v.Rules.Delay != 0
+	return source == job.Misfire || it.cameBusy || v.Rules.Delay != 0
 }
 
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and
