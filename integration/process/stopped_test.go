@@ -35,6 +35,9 @@ func stoppedInMidRun(env environment) {
 		})
 		leader := c.find(s.Leader.Instance)
 		running := runBy(s, s.Leader.Session)
+		for _, token := range running { // whose fires may still be to come
+			leader.awaitEvent(kindBegan, int64(token))
+		}
 		asked := now().time()
 		stopped := make(chan struct{})
 		go func() { defer close(stopped); c.stop(leader) }()
