@@ -130,10 +130,12 @@ func TestARequestThatJavaAnsweredIsOver(t *testing.T) {
 }
 
 // An item that is busy for longer than the time between its fires runs for a request all the same, whatever becomes of what it
-// misses: also for a fire that came while its end was being recorded.
+// misses, and whenever its fires come: while its end is being recorded, or while it waits for a round that has begun without it.
 func TestARequestOfAnItemThatIsAlwaysBusy(t *testing.T) {
 	t.Parallel()
-	for _, misfire := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll, job.MisfireSkip} {
+	latencies := []time.Duration{30 * time.Millisecond, 45 * time.Millisecond, 60 * time.Millisecond, 90 * time.Millisecond, 110 * time.Millisecond}
+	for n := range 3 * len(latencies) {
+		misfire, latency := []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll, job.MisfireSkip}[n%3], latencies[n/3]
 		inBubble(t, func(t *testing.T, c *cluster) {
 			const items = 20
 			cfg := jobOf(items)
@@ -143,12 +145,12 @@ func TestARequestOfAnItemThatIsAlwaysBusy(t *testing.T) {
 				time.Sleep(time.Duration((calls.Add(1)*7+int64(sc.Item)*11)%40) * time.Millisecond) // and as long as a begin and an end take
 				return nil
 			}, cfg)
-			i.registry.SetLatency(60 * time.Millisecond)
+			i.registry.SetLatency(latency)
 			sleepUntil(10 * time.Second)
 			c.take()
 			trigger(t, i)
 			sleepUntil(13 * time.Second)
-			require.Len(t, byHand(c.take()), items, "%s", misfire)
+			require.Len(t, byHand(c.take()), items, "%s with a latency of %s", misfire, latency)
 		})
 	}
 }

@@ -73,11 +73,7 @@ func (r *Rounds) Committed(v room.View, round *Round) {
 	r.ports.Load().Begin(len(round.begun))
 	r.runRound(v, round)
 	for _, n := range round.noted {
-		it := r.items[n]
-		if it != nil && it.Due.None() {
-			it.cameBusy = false
-		}
-		if it != nil && it.blank() {
+		if it := r.items[n]; it != nil && it.blank() {
 			delete(r.items, n)
 		}
 	}
@@ -180,10 +176,13 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
 	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
-		turn, ok = r.admit(v, round, it)
+		if turn, ok = r.admit(v, round, it); ok {
+			it.passedOver = asked
+		}
 		begin.Fire, begin.Source = it.Due.Next()
 		return begin, nil, turn, ok
 	case !asked:
+		it.passedOver = false
 		if round.refuse && !it.Due.None() {
 			r.retryLater(v, it)
 		}
@@ -191,6 +190,7 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 		turn, ok = r.admitEarly(v, round, it)
 		return begin, nil, turn, ok
 	}
+	it.passedOver = false
 	begin.Source, begin.Trigger = job.Manual, request.Revision
 	begin.Fire, begin.Parameter = request.Fire, request.Parameter
 	turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
@@ -200,12 +200,12 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 	return begin, request.Guards, turn, true
 }
 
-// standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, one that came while the item was
-// busy, and one that comes some time after the last run. If an item is busy for longer than the time between fires, there is always
-// one of these.
+// standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, one that comes some time after the
+// last run, and any that would be the second to go before the request. If an item is busy for longer than the time between fires,
+// there is always something due.
 func (it *item) standsBack(v room.View) bool {
 	_, source := it.Due.Next()
-	return source == job.Misfire || it.cameBusy || v.Rules.Delay != 0
+	return source == job.Misfire || it.passedOver || v.Rules.Delay != 0
 }
 
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and

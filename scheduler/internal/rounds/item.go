@@ -19,7 +19,7 @@ type item struct {
 	ignored     time.Time             // the last fire of its record that was reported as a broken clock's
 	wrote       registry.Revision     // of its record, by this process
 	triggered   registry.Revision     // the newest trigger that it ran without leaving a record
-	cameBusy    bool                  // the newest fire came while it ran, or its end was being recorded
+	passedOver  bool                  // its last begin was for a fire, though a request by hand waited
 	queued      bool                  // it waits for its turn to begin
 	dozes       bool                  // its fires are noted for all that doze; see [dozing]
 	permit      permit                // whether it has its turn
@@ -37,7 +37,7 @@ const (
 // blank tells whether the item is as if nothing were known of it.
 func (it *item) blank() bool {
 	return it.running == nil && it.Blank() && it.early.IsZero() && it.wake.IsZero() && it.ignored.IsZero() && it.wrote == 0 && it.triggered == 0 &&
-		!it.cameBusy && !it.queued && !it.dozes && it.permit == noPermit
+		!it.passedOver && !it.queued && !it.dozes && it.permit == noPermit
 }
 
 // item returns what is known of an item, from now on if nothing was.

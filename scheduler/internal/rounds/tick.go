@@ -102,7 +102,6 @@ func (r *Rounds) noteFire(v room.View, n int, k *noting) {
 		k.dropped++ // nothing but its turn kept it from beginning since the fire before
 	}
 	it.Tick(v.Rules.Policy, k.fire, k.passed)
-	it.cameBusy = it.running != nil || v.Applied < it.wrote
 	if it.begunFor(k.fire) { // by a head start
 		it.Due = it.Due.After(k.fire)
 		return

@@ -15,10 +15,12 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded 
 	switch {
 	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now):
 		current.Fire, current.Source = it.Due.Next()
-		it.Due = it.Due.After(current.Fire)
+		it.Due, it.passedOver = it.Due.After(current.Fire), asked
 	case !asked:
+		it.passedOver = false
 		return
 	default:
+		it.passedOver = false
 		current.Source, current.Trigger = job.Manual, request.Revision
 		current.Fire, current.Parameter = request.Fire, request.Parameter
 		it.triggered = request.Revision
