@@ -25,7 +25,7 @@ type Rank uint8
 const (
 	// RankFirst is what keeps the cluster in order: ends, members, assignments.
 	RankFirst Rank = iota
-	// RankWork is what begins work that is due.
+	// RankWork is what begins work that is due, and the checkpoints of what runs.
 	RankWork
 	// RankBacklog is what begins work that is late already.
 	RankBacklog

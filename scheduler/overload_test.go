@@ -53,6 +53,62 @@ func TestGoodputNeverFalls(t *testing.T) {
 	}
 }
 
+// A job of many items of which no more run than a part before their fires are late: it is not always the same ones that do not.
+func TestNoItemStarves(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		policy    job.MisfirePolicy
+		items     int
+		processes int
+		lasts     time.Duration
+	}{
+		"made up once":    {job.MisfireOnce, 2000, 1, 15 * time.Minute},
+		"never made up":   {job.MisfireSkip, 400, 1, 5 * time.Minute},
+		"three processes": {job.MisfireSkip, 400, 3, 5 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				ran := make([]atomic.Int32, test.items)
+				o := c.overloadOf(test.processes, func(_ context.Context, sc job.ShardingContext) error {
+					ran[sc.Item].Add(1)
+					return nil
+				}, job.Config{Name: "orders", Cron: "0/10 * * * * ?", ShardingTotalCount: test.items, Misfire: test.policy})
+				c.server.SetPace(100, 10*time.Millisecond)
+				time.Sleep(test.lasts)
+				require.Zero(t, o.suspended(), "sessions that were in doubt")
+				var runs []int
+				for n := range ran {
+					runs = append(runs, int(ran[n].Load()))
+				}
+				slices.Sort(runs)
+				t.Log("executions of each item, some of them:", runs[0], runs[len(runs)/4], runs[len(runs)/2], runs[len(runs)*3/4], runs[len(runs)-1])
+				require.LessOrEqual(t, runs[len(runs)-1], 6*runs[0])
+			})
+		})
+	}
+}
+
+// Streams that save their checkpoints as fast as they are answered leave room for other jobs.
+func TestCheckpointsTakeTurns(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		o := c.overloadOf(1, func(ctx context.Context, sc job.ShardingContext) error {
+			for n := 0; sc.JobName == "streams" && ctx.Err() == nil; n++ {
+				_ = job.SaveOffset(ctx, fmt.Sprint(n))
+			}
+			return nil
+		},
+			job.Config{Name: "streams", Cron: "* * * * * ?", ShardingTotalCount: 300},
+			job.Config{Name: "small", Cron: "0/5 * * * * ?", ShardingTotalCount: 1})
+		c.server.SetPace(100, 10*time.Millisecond)
+		time.Sleep(20 * time.Second)
+		before := o.ran("small")
+		time.Sleep(50 * time.Second)
+		require.GreaterOrEqual(t, o.ran("small")-before, 4, "of ten fires")
+	})
+}
+
 // overloaded are instances that are asked for more than their store can take.
 type overloaded struct {
 	mu    sync.Mutex

@@ -81,8 +81,9 @@ func TriggerReplacing() TriggerOption {
 
 // Trigger makes items of the job run once, now, whatever the cron says: all of them, or those that the options
 // name, each where it is. It returns when the request is in the registry; the request can be waited for. An item that
-// is running runs once more right after, before it runs for fires that it missed. An item that is disabled does not
-// run, unless it is enabled before the request ends.
+// is running runs once more right after, before it runs for fires that it missed; but of requests and fires that wait at
+// once, none goes twice while the other waits. An item that is disabled does not run, unless it is enabled before the
+// request ends.
 //
 // A job has one request at a time. Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one
 // before, [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -152,5 +153,45 @@ func TestARequestOfAnItemThatIsAlwaysBusy(t *testing.T) {
 			sleepUntil(13 * time.Second)
 			require.Len(t, byHand(c.take()), items, "%s with a latency of %s", misfire, latency)
 		})
+	}
+}
+
+// An item that is busy for longer than the time between requests by hand runs for its fires all the same.
+func TestFiresOfAnItemThatIsAskedForAlways(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*job.Config){
+		"made up once": func(cfg *job.Config) { cfg.Misfire = job.MisfireOnce },
+		"all made up":  func(cfg *job.Config) { cfg.Misfire = job.MisfireAll },
+		"unmonitored":  func(cfg *job.Config) { cfg.Unmonitored = true },
+	} {
+		for _, replacing := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, replacing %v", name, replacing), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					cfg := jobOf(1)
+					cfg.Cron = "* * * * * ?"
+					change(&cfg)
+					a := c.start("a", func(context.Context, job.ShardingContext) error {
+						time.Sleep(2500 * time.Millisecond)
+						return nil
+					}, cfg)
+					var opts []scheduler.TriggerOption
+					if replacing {
+						opts = append(opts, scheduler.TriggerReplacing())
+					}
+					for time.Since(bubbleStart) < time.Minute {
+						if _, err := ordersOf(t, a).Trigger(t.Context(), opts...); err != nil {
+							require.ErrorIs(t, err, scheduler.ErrTriggerPending)
+						}
+						time.Sleep(100 * time.Millisecond)
+					}
+					runs := c.take()
+					hand := len(byHand(runs))
+					t.Log("runs", len(runs), "by hand", hand)
+					require.GreaterOrEqual(t, hand, 8)
+					require.GreaterOrEqual(t, len(runs)-hand, 8)
+				})
+			})
+		}
 	}
 }

@@ -50,7 +50,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		id: rand.Text()[:12], now: now, request: r.requests(v), refuse: v.ClockRefused, noted: r.toConsider.Take(v.State.Total()),
 	}
 	for _, early := range []bool{false, true} { // so that nothing that has come waits for what is still to come
-		for _, n := range round.noted {
+		for n := range r.inTurn(round.noted) {
 			if v.Owns(n) && early == r.onlyEarly(v, round, n) {
 				r.consider(v, round, n)
 			}
@@ -175,14 +175,16 @@ func (r *Rounds) ranFor(it *item, node jobtree.Item, horizon time.Time) time.Tim
 func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) (begin jobtree.Begin, guards []registry.Condition, turn registry.Turn, ok bool) {
 	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
-	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
-		if turn, ok = r.admit(v, round, it); ok {
-			it.passedOver = asked
+	case it.fireGoes(v, asked) && !round.refuse && !r.notYet(v, it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
+		if turn, ok = r.admit(v, round, it); ok || !asked || it.first != fireFirst { // else it need not wait for that turn, too
+			begin.Fire, begin.Source = it.Due.Next()
+			if ok {
+				it.fireGone(asked)
+			}
+			return begin, nil, turn, ok
 		}
-		begin.Fire, begin.Source = it.Due.Next()
-		return begin, nil, turn, ok
 	case !asked:
-		it.passedOver = false
+		it.first = asUsual
 		if round.refuse && !it.Due.None() {
 			r.retryLater(v, it)
 		}
@@ -190,7 +192,7 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 		turn, ok = r.admitEarly(v, round, it)
 		return begin, nil, turn, ok
 	}
-	it.passedOver = false
+	it.requestGone()
 	begin.Source, begin.Trigger = job.Manual, request.Revision
 	begin.Fire, begin.Parameter = request.Fire, request.Parameter
 	turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
@@ -198,14 +200,6 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 		turn.Until = time.Now().Add(request.Until.Sub(round.now)) // by the monotonic clock
 	}
 	return begin, request.Guards, turn, true
-}
-
-// standsBack tells whether what is due of the item lets a request by hand go first: a missed fire, one that comes some time after the
-// last run, and any that would be the second to go before the request. If an item is busy for longer than the time between fires,
-// there is always something due.
-func (it *item) standsBack(v room.View) bool {
-	_, source := it.Due.Next()
-	return source == job.Misfire || it.passedOver || v.Rules.Delay != 0
 }
 
 // notYet tells whether the time of what is due next is still to come: the clock that ticked it was ahead, and

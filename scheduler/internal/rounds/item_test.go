@@ -21,7 +21,7 @@ func TestBlankItems(t *testing.T) {
 		known := map[string]item{
 			"running": {running: &executions.Execution{}}, "Item": {Item: missed.Item{Due: policy.Due{OnTime: now}}}, "early": {early: now}, "wake": {wake: now},
 			"ignored": {ignored: now}, "wrote": {wrote: 1}, "triggered": {triggered: 1},
-			"passedOver": {passedOver: true}, "queued": {queued: true}, "dozes": {dozes: true}, "permit": {permit: permitted},
+			"first": {first: fireFirst}, "queued": {queued: true}, "dozes": {dozes: true}, "permit": {permit: permitted},
 		}
 		name := reflect.TypeFor[item]().Field(i).Name
 		it, listed := known[name]

@@ -73,6 +73,9 @@ type Rounds struct {
 	answered   registry.Revision // the newest triggered node for which nothing more is to run here
 
 	settled, settledKnown bool // the assignment was, after the last step that might matter to it; see isSettled
+
+	lacked bool  // an item has missed the newest fire for want of its turn
+	lead   int32 // the first of those that did, of the last fire that any did: items take their turns from there on
 }
 
 // New makes the room of a job.

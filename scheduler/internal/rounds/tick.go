@@ -51,6 +51,7 @@ type noting struct {
 // ticked takes in what this clock has seen, before any item's fire is noted.
 func (r *Rounds) ticked(v room.View, t fires.Tick) noting {
 	k := noting{fire: t.Fire, left: v.LeftBefore(t.Fire)}
+	r.lacked = false
 	if k.left || !r.dozing.follows(t.First) {
 		r.rouseAll()
 	}
@@ -72,7 +73,7 @@ func (r *Rounds) ticked(v room.View, t fires.Tick) noting {
 func (r *Rounds) itemsToNote(v room.View, left bool) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if r.dozing.items < len(r.owned) && !left {
-			for _, n := range r.owned {
+			for n := range r.inTurn(r.owned) {
 				if !yield(n) {
 					return
 				}

@@ -1,6 +1,8 @@
 package rounds
 
 import (
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -200,8 +202,26 @@ func (r *Rounds) passOver(v room.View, it *item, sent time.Time, usual time.Dura
 func (r *Rounds) miss(it *item, due policy.Due) {
 	if !it.Due.OnTime.IsZero() && due.OnTime.IsZero() {
 		r.ports.Load().Drop(1)
+		if !r.lacked {
+			r.lacked, r.lead = true, int32(it.number)
+		}
 	}
 	it.Due = due
+}
+
+// inTurn yields items, which are ascending, in the order in which they take their turns: it begins where turns came too late
+// the last time. From the lowest on, beyond capacity, it is always the same items whose turn comes too late.
+func (r *Rounds) inTurn(items []int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		first, _ := slices.BinarySearch(items, int(r.lead))
+		for _, part := range [2][]int{items[first:], items[:first]} {
+			for _, n := range part {
+				if !yield(n) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // use notes that an item's turn goes with the batch.

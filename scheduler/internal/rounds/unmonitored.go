@@ -13,14 +13,15 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded 
 	current := jobtree.Execution{Begin: round.now, Round: round.id}
 	request, asked := round.request.For(it.number, max(recorded, it.triggered))
 	switch {
-	case (!asked || !it.standsBack(v)) && !it.Due.None() && !round.refuse && !r.notYet(v, it, round.now):
+	case it.fireGoes(v, asked) && !round.refuse && !r.notYet(v, it, round.now):
+		it.fireGone(asked)
 		current.Fire, current.Source = it.Due.Next()
-		it.Due, it.passedOver = it.Due.After(current.Fire), asked
+		it.Due = it.Due.After(current.Fire)
 	case !asked:
-		it.passedOver = false
+		it.first = asUsual
 		return
 	default:
-		it.passedOver = false
+		it.requestGone()
 		current.Source, current.Trigger = job.Manual, request.Revision
 		current.Fire, current.Parameter = request.Fire, request.Parameter
 		it.triggered = request.Revision
