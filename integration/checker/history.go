@@ -100,11 +100,12 @@ const (
 	Denied                    // it could not follow the job, nor write to it if Writes is set
 	Paced                     // the store took Rate transactions a second at most; Instance is empty
 	Tampered                  // a careless hand wrote to a node, which stayed as it wrote until Until; Instance is empty
+	Unlisted                  // a careless hand deleted the node of its instance
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down", "message held up", "requests copied", "clock wrong", "job denied", "store of limited capacity", "tampered with"}
+	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down", "message held up", "requests copied", "clock wrong", "job denied", "store of limited capacity", "tampered with", "taken off the list"}
 	if int(k) >= len(words) {
 		k = 0
 	}

@@ -1342,6 +1342,28 @@ func TestAMarkThatGoesAfterItsRecord(t *testing.T) {
 	}
 }
 
+// Two hands may take all that shows that an item runs, its mark and then its instance: others begin it before its process finds
+// that out.
+func TestHandsThatTakeMarkAndInstance(t *testing.T) {
+	t.Parallel()
+	for _, taken := range []bool{true, false} {
+		s := newStory()
+		r := runningOn(s)
+		s.at(second).tamper(gone(tree.ItemRunning(0)))
+		s.at(minute)
+		if taken {
+			s.happen(checker.Unlisted, a)
+		}
+		s.commit(gone(tree.Instance(a)))
+		s.lost(0)
+		s.takeOver()
+		s.claim(b)
+		r.Cancelled = s.at(minute + 5*second).now
+		r.Ended, r.Err = s.now, errFailed
+		require.Equal(t, !taken, hasLapse(s.judge(), lapse{checker.OneHolder, "ran twice at once"}), "taken: %t", taken)
+	}
+}
+
 // What has ended before its job was deleted is not marked anew, not even by who ran it.
 func TestAnItemThatIsHeldAnewThoughItHasEnded(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package checker
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/job"
@@ -133,7 +134,7 @@ func (j *judge) judgeOverlaps(n int, runs []*Run) {
 			if !both {
 				continue
 			}
-			if j.hands.deeds(n, first.Began, second.Began) > 1 {
+			if j.hands.deeds(n, first.Began, second.Began) > 1 || j.hidden(first) {
 				continue // one deed does not bring that about
 			}
 			guarantee, text := OneHolder, "code of the item ran twice at once"
@@ -143,6 +144,14 @@ func (j *judge) judgeOverlaps(n int, runs []*Run) {
 			j.findAnyway(guarantee, at, n, text, first, second)
 		}
 	}
+}
+
+// hidden tells whether hands took all that shows that code runs: the mark of its execution, and then the node of its instance.
+func (j *judge) hidden(r *Run) bool {
+	e := j.execution(r.Context.Item, r.Context.Token)
+	return e != nil && !e.orphaned.IsZero() && slices.ContainsFunc(j.Incidents, func(i Incident) bool {
+		return i.Kind == Unlisted && i.Instance == r.Instance && !i.From.Before(e.unmarked) && !i.From.After(e.orphaned)
+	})
 }
 
 // active returns when code was running and could not know that it should not.
