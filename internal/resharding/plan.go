@@ -38,9 +38,9 @@ type Plan struct {
 	// Instances is how many take part, Moved how many items change their owner, Total how many
 	// items there are.
 	Instances, Moved, Total int
-	// Held is how many items should change their owner as soon as they do not run any more. It is 0
+	// Held are the items that should change their owner as soon as they do not run any more. There are none
 	// unless Java instances share the job.
-	Held int
+	Held []int
 }
 
 // PlanOf compares the assignment that the strategy wants of a job's state with the one in force. term
@@ -66,9 +66,7 @@ func planFor(s *jobtree.State, strategy sharding.Strategy, term registry.Revisio
 	if len(members) == 0 {
 		return plan, nil
 	}
-	wanted, err := sharding.Run(strategy, sharding.Request{
-		Job: s.Tree().Job(), Instances: ids(members), Total: total, Current: current(s, total),
-	})
+	wanted, err := wanted(s, strategy, members)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -94,6 +92,14 @@ func planFor(s *jobtree.State, strategy sharding.Strategy, term registry.Revisio
 	// The first resharding of a job creates its epoch, which is removed with the job alone.
 	plan.Txn = registry.Txn{If: guards(s, members, term, maxConditions-taken-len(writes)), Then: writes, Repeat: registry.RepeatCreation}
 	return plan, nil
+}
+
+// wanted is the assignment that the strategy wants.
+func wanted(s *jobtree.State, strategy sharding.Strategy, members []jobtree.Instance) (sharding.Assignment, error) {
+	total := s.Config.Value.ShardingTotalCount
+	return sharding.Run(strategy, sharding.Request{
+		Job: s.Tree().Job(), Instances: ids(members), Total: total, Current: current(s, total),
+	})
 }
 
 // members are the instances that may get items.

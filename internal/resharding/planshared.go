@@ -26,7 +26,7 @@ func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted 
 	for _, m := range moves(s, wanted) {
 		from := s.Owner(m.item)
 		if it := s.Item(m.item); it.Running.Exists() || it.Remains.Exists() || hold != nil && hold(from, m.owner) {
-			plan.Held++
+			plan.Held = append(plan.Held, m.item)
 			continue
 		}
 		moved = append(moved, m)
@@ -51,6 +51,23 @@ func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted 
 	plan.Needed = len(writes) > 0
 	plan.Txn = registry.Txn{If: conditions, Then: writes, Repeat: registry.RepeatCreation}
 	return plan
+}
+
+// Leaving lists the items of an instance that the strategy wants others to have, whatever they run now. The error is that of
+// [PlanOf].
+func Leaving(s *jobtree.State, strategy sharding.Strategy, instance string) ([]int, error) {
+	members := members(s)
+	if len(members) == 0 {
+		return nil, nil
+	}
+	wanted, err := wanted(s, strategy, members)
+	var leaving []int
+	for item, owner := range wanted {
+		if owner != instance && s.Owner(item) == instance {
+			leaving = append(leaving, item)
+		}
+	}
+	return leaving, err
 }
 
 // surplusOwners takes the items from total on from their owners, as the number of items that have one is

@@ -47,6 +47,14 @@ func (w *world) reshardShared() resharding.Plan {
 	return plan
 }
 
+// leaving lists what others are to have of an instance's items.
+func (w *world) leaving(ip string) []int {
+	w.Helper()
+	items, err := resharding.Leaving(w.sharedState(), average, instanceID(ip))
+	require.NoError(w, err)
+	return items
+}
+
 func (w *world) mark(item int) { w.do(registry.PutOwned(tree.ItemRunning(item), "", w.session)) }
 
 func (w *world) unmark(item int) { w.do(registry.Delete(tree.ItemRunning(item))) }
@@ -61,7 +69,9 @@ func TestASharedPlanMovesWhatDoesNotRun(t *testing.T) {
 	w.do(registry.Put(tree.Necessary(), ""))
 	plan := w.reshardShared()
 	require.Equal(t, 1, plan.Moved)
-	require.Equal(t, 1, plan.Held)
+	require.Equal(t, []int{1}, plan.Held)
+	require.Equal(t, []int{1}, w.leaving("10.0.0.1"))
+	require.Empty(t, w.leaving("10.0.0.2"))
 	s := w.sharedState()
 	require.Zero(t, s.Necessary, "nobody waits for what runs")
 	require.Equal(t, []string{instanceID("10.0.0.2"), instanceID("10.0.0.1"), instanceID("10.0.0.1"), instanceID("10.0.0.1")},
@@ -69,7 +79,7 @@ func TestASharedPlanMovesWhatDoesNotRun(t *testing.T) {
 	w.unmark(1)
 	plan = w.reshardShared()
 	require.Equal(t, 1, plan.Moved)
-	require.Zero(t, plan.Held)
+	require.Empty(t, plan.Held)
 	require.False(t, w.planShared().Needed)
 }
 
@@ -105,7 +115,7 @@ func TestASharedPlanIsRefusedWhenWhatGoesToJavaHasRun(t *testing.T) {
 	held, err := resharding.PlanHolding(w.sharedState(), average, w.term, func(from, to string) bool { return from == ours && to != ours })
 	require.NoError(t, err)
 	require.Zero(t, held.Moved)
-	require.Equal(t, 1, held.Held)
+	require.Equal(t, []int{0}, held.Held)
 }
 
 // Of the items that are too many now, Java deletes all that it finds below sharding; we leave the

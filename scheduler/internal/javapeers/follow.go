@@ -24,7 +24,8 @@ func (s *java) After(v room.View, t jobtree.Touched) (plan bool) {
 	s.report(s.ports, v, t)
 	s.left.Note(t.Items, t.Instances || t.Servers)
 	s.taken.Note(t.Items, t.Instances)
-	return s.held && len(t.Items) > 0
+	s.noteAssignment(t)
+	return len(s.held) > 0 && len(t.Items) > 0
 }
 
 // Ticked implements [peers.Watcher].

@@ -90,7 +90,7 @@ func (d Dialect) New(ports peers.Ports) peers.Peers {
 type java struct {
 	ports peers.Ports
 	of    jobtree.Layout // which Java instances they are
-	held  bool           // items wait for the end of their executions to be moved
+	held  []int          // items that wait for the end of their executions to be moved, while this instance leads
 	past
 	departure
 	losses
@@ -98,6 +98,7 @@ type java struct {
 	nearFires
 	abandoned
 	urging
+	rests
 	lastCron
 	once onceListeners
 	strangers
@@ -150,6 +151,7 @@ func (*java) Claiming(v room.View) (latch string, guards []registry.Condition) {
 // Decide implements [peers.Peers].
 func (s *java) Decide(v room.View) []room.Batch {
 	s.noteRemains(v)
+	s.settleRests(v)
 	return []room.Batch{s.yield(v), s.settleLosses(v), s.keepServer(v), s.endResharding(v)}
 }
 

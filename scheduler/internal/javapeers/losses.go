@@ -142,8 +142,11 @@ func (s *java) MaybeLost(item int) bool {
 // that, and passes over each of its fires at which the item runs: an owner of ours that fires a moment earlier each time
 // would keep it from all its items.
 //
-// What perhaps runs on, though its mark is older than its instance, is not begun beside it either.
+// What perhaps runs on, though its mark is older than its instance, is not begun beside it either. Nor is what rests.
 func (s *java) TakenOff(v room.View, node jobtree.Item) bool {
+	if s.resting(node.Number) {
+		return true
+	}
 	if node.Remains.Exists() && jobtree.JavaInstance(node.Remains.Value) && s.lives(v, node.Number, node.Remains) {
 		return true
 	}

@@ -68,4 +68,4 @@ func aroundFire(schedule cronexpr.Schedule, now time.Time) time.Duration {
 }
 
 // Planned implements [peers.Leaders].
-func (s *java) Planned(held bool) { s.held = held }
+func (s *java) Planned(held []int) { s.held = held }

@@ -33,6 +33,7 @@ func (s *java) noteRuns(v room.View, step registry.Step) {
 			s.came[name.Item] = now
 		case name.Kind == jobtree.KindItemRunning:
 			s.noteRun(v, name.Item, change, now)
+			s.noteEnd(v, name.Item, change)
 		}
 	}
 }

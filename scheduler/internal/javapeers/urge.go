@@ -77,7 +77,7 @@ func (s *java) forgot(v room.View) (forgot, known bool) {
 		return false, true
 	}
 	plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created)
-	return err == nil && plan.Moved+plan.Held > 0, !protect.Is(err, peers.ErrAsked)
+	return err == nil && plan.Moved+len(plan.Held) > 0, !protect.Is(err, peers.ErrAsked)
 }
 
 // basis tells states of members and settings from each other. What comes is newer than all before, and what only goes

@@ -82,8 +82,8 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 		return nil
 	}
 	l.noPlan = ""
-	l.ports.Peers().Planned(plan.Held > 0)
-	l.static.planned(plan.Held+plan.Moved > 0)
+	l.ports.Peers().Planned(plan.Held)
+	l.static.planned(len(plan.Held)+plan.Moved > 0)
 	if l.ports.Peers().MovesDue() { // else it makes the runner decide again by then
 		l.plan = true
 		l.ports.Wake(gatherFor)

@@ -81,7 +81,7 @@ func (None) HoldBackMoves(room.View) func(from, to string) bool { return nil }
 func (None) MovesDue() bool { return false }
 
 // Planned implements [Leaders].
-func (None) Planned(bool) {}
+func (None) Planned([]int) {}
 
 // Urge implements [Leaders].
 func (None) Urge(room.View) room.Batch { return nil }

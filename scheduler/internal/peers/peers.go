@@ -118,10 +118,10 @@ type Leaders interface {
 	LeaderDeclaresNone(v room.View) bool
 	// HoldBackMoves returns a function that tells whether a move has to wait now; nil if none has to.
 	HoldBackMoves(v room.View) func(from, to string) bool
-	// MovesDue tells, once, that moves that were held back may be made, and Planned takes in whether a plan
-	// holds any back.
+	// MovesDue tells, once, that moves that were held back may be made, and Planned takes in the items whose moves a plan
+	// holds back.
 	MovesDue() bool
-	Planned(held bool)
+	Planned(held []int)
 	// Urge proposes to ask a leader for what it forgot.
 	Urge(v room.View) room.Batch
 	// InForce returns the configuration by which to go on, if the others do not go by the stored one.
@@ -136,8 +136,8 @@ type Executors interface {
 	Beginning(v room.View) []registry.Condition
 	// MaybeLost tells whether an item waits until it is settled whether one of them lost it.
 	MaybeLost(item int) bool
-	// TakenOff tells whether one of them has claimed an item of ours, to run again what was lost: until that has ended, its
-	// owner begins nothing of it.
+	// TakenOff tells whether one of them has claimed an item of ours, to run again what was lost, or an item is about to be
+	// moved, and cannot be while it runs: until that is over, its owner begins nothing of it.
 	TakenOff(v room.View, node jobtree.Item) bool
 	// PastKnown tells whether it is known what an item ran for before it came here.
 	PastKnown(node jobtree.Item) bool
