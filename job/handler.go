@@ -14,7 +14,8 @@ import (
 // then on. Executions that began earlier go on with the code that they began with.
 //
 // While Configure runs, the job begins nothing; everything else goes on. A call that has not returned after ten
-// seconds counts as failed until it returns.
+// seconds counts as failed until it returns. So does the newest one if the configuration has kept changing before any had
+// returned: nothing begins by code of an older configuration.
 type Handler interface {
 	// Configure returns the function that runs the items of a job with this configuration, or what is wrong
 	// with the configuration. It is safe for concurrent use and does no I/O, except that a [PropsReader] may

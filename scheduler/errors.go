@@ -50,7 +50,8 @@ var (
 	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
 	ErrStopped = stopping.ErrStopped
 	// ErrNotReturned is the error of Configure, of the constructor of an error handler or of a sharding strategy
-	// that did not return within ten seconds.
+	// that did not return within ten seconds; also if it was asked anew meanwhile, as settings or instances had changed
+	// before it had returned.
 	ErrNotReturned = asking.ErrNotReturned
 	// ErrListenerTimeout is the cause with which the context of a listener ends when its time is over,
 	// and what is reported of one that did not return in time.

@@ -19,11 +19,14 @@ const (
 )
 
 // ErrNotReturned is the error of Configure, of the constructor of an error handler or of a sharding strategy
-// that did not return within [Timeout].
+// that did not return within [Timeout], though it may have been asked anew meanwhile.
 var ErrNotReturned = errors.New("has not returned in time")
 
-// NotReturned says what of a job's code has not returned.
-func NotReturned(what string) error {
+// NotReturned says what of a job's code has not returned, and whether it was asked anew meanwhile.
+func NotReturned(what string, anew bool) error {
+	if anew {
+		return fmt.Errorf("%s %w: %s, in which it was asked anew", what, ErrNotReturned, Timeout)
+	}
 	return fmt.Errorf("%s %w: %s", what, ErrNotReturned, Timeout)
 }
 
@@ -37,27 +40,37 @@ type Questioner interface {
 
 // Asker asks one kind of an application's code beside a runner, which hears of the answers as messages. Only the
 // newest question counts.
+//
+// How long an answer may take counts from the first question that none has been answered since, and does not begin anew with
+// each: else nobody would ever hear of code that takes longer than it takes until something else is asked.
 type Asker struct {
 	For Questioner
 
-	question int  // number of the newest
-	underWay int  // that have not returned
-	unasked  bool // the newest was not asked, as too many had not returned
-	timer    *time.Timer
+	question int    // number of the newest
+	underWay int    // that have not returned
+	unasked  bool   // the newest was not asked, as too many had not returned
+	bound    *bound // on what is waited for; nil = nothing is, or its time is over
 }
 
-// Ask calls code. If code has not returned in time, Ask calls late; when code returns, even after that,
-// it calls returned. It calls neither if it was asked something else meanwhile or was dropped. If too many calls have
-// not returned, Ask does not call code and returns false.
-func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
-	a.Drop()
-	if a.underWay >= mostHanging {
-		a.unasked = true
+// bound is when somebody hears that there is no answer.
+type bound struct {
+	timer *time.Timer
+	late  func(anew bool) // of the newest question
+	anew  bool            // that is not the first
+}
+
+// Ask calls code, and returned when code has returned, unless something else was asked meanwhile or it was dropped. If the newest question has no answer in time, Ask calls late of it, and goes on waiting. If too many calls have
+// not returned, Ask does not call code and returns false; the calls under way, which several changes in one moment have asked
+// for, may all be about to return.
+func (a *Asker) Ask(code func() error, late func(anew bool), returned func(error)) bool {
+	a.question++
+	a.await(late)
+	a.unasked = a.underWay >= mostHanging
+	if a.unasked {
 		return false
 	}
 	question := a.question
 	a.underWay++
-	a.Await(late)
 	protect.Go(code, func(err error) {
 		a.For.Post(func() {
 			a.underWay--
@@ -73,17 +86,22 @@ func (a *Asker) Ask(code func() error, late func(), returned func(error)) bool {
 	return true
 }
 
-// Await calls late if nothing else is asked in time. Also when code could not be called that may be enough: the
-// calls under way, which several changes in one moment have asked for, may all be about to return.
-func (a *Asker) Await(late func()) {
-	question := a.question
-	a.timer = time.AfterFunc(Timeout, func() {
+// await has late called when the time is over that began with the first question.
+func (a *Asker) await(late func(anew bool)) {
+	if a.bound != nil {
+		a.bound.late, a.bound.anew = late, true
+		return
+	}
+	b := &bound{late: late}
+	b.timer = time.AfterFunc(Timeout, func() {
 		a.For.Post(func() {
-			if a.question == question {
-				late()
+			if a.bound == b {
+				a.bound = nil
+				b.late(b.anew)
 			}
 		})
 	})
+	a.bound = b
 }
 
 // Drop forgets what was asked.
@@ -95,9 +113,9 @@ func (a *Asker) Drop() {
 
 // Stop stops the timer, and forgets it with all that it would have called.
 func (a *Asker) Stop() {
-	if a.timer != nil {
-		a.timer.Stop()
-		a.timer = nil
+	if a.bound != nil {
+		a.bound.timer.Stop()
+		a.bound = nil
 	}
 }
 
@@ -113,6 +131,6 @@ func InTime(ctx context.Context, what string, code func() error) error {
 	case <-ctx.Done():
 		return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
 	case <-timer.C:
-		return NotReturned(what)
+		return NotReturned(what, false)
 	}
 }

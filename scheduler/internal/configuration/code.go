@@ -37,25 +37,23 @@ type made struct {
 }
 
 // makeCode makes the code of a configuration, which is stored at path, and passes it to then in a message. Code that does not
-// return in time is an error, until it returns after all.
+// return in time is an error, until it returns after all; so is code that configurations keep overtaking, as the job begins
+// nothing meanwhile.
 func (c *Configuration) makeCode(path string, cfg job.Config, then func(made)) {
 	cfg.Props = maps.Collect(maps.All(cfg.Props)) // the state's stays as it is, whatever the application does with its own
 	var what atomic.Pointer[string]
 	at := func(name string) { what.Store(&name) }
-	at("Configure")
-	late := func() { then(made{fault: asking.NotReturned(*what.Load())}) }
+	at("Configure or the constructor of the error handler")
+	late := func(anew bool) { then(made{fault: asking.NotReturned(*what.Load(), anew)}) }
 	var got made
-	asked := c.maker.Ask(func() error {
+	c.maker.Ask(func() error {
+		at("Configure")
 		got.code, got.fault = codeOf(c.ports.Handler(), cfg)
 		at("the constructor of the error handler")
 		got.handler, got.instead = c.handlerOf(cfg)
 		got.fault, got.instead = storedError(path, got.fault), storedError(path, got.instead)
 		return nil
 	}, late, func(error) { then(got) })
-	if !asked {
-		at("Configure or the constructor of the error handler")
-		c.maker.Await(late)
-	}
 }
 
 // storedError says what [jobtree.StoredError] does of an error of the code, whose methods it calls.

@@ -19,8 +19,8 @@ type strategist struct {
 	strategy string // the name of the one that was asked last, and what
 	request  sharding.Request
 
-	open     bool // the newest is to be answered
-	late     bool // and has not been in time, or could not be asked
+	open     bool  // the newest is to be answered
+	late     error // and has not been in time, or could not be asked
 	answered bool
 	answer   sharding.Assignment
 	err      error
@@ -61,15 +61,17 @@ func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, reques
 	s := l.strategist
 	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
 		s.strategy, s.request = name, copyOf(request)
-		s.open, s.answered = true, false
-		s.late = !l.callStrategy(strategy, request)
+		s.open, s.answered, s.late = true, false, nil
+		if !l.callStrategy(strategy, request) {
+			s.late = asking.NotReturned("the strategy", true)
+		}
 	}
 	switch {
 	case s.answered:
 		s.open, s.request = false, sharding.Request{} // it is asked again for what comes
 		return s.answer, s.err
-	case s.late:
-		return nil, asking.NotReturned("the strategy")
+	case s.late != nil:
+		return nil, s.late
 	default:
 		return nil, peers.ErrAsked
 	}
@@ -82,8 +84,8 @@ func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.R
 	return s.Ask(func() (err error) {
 		answer, err = strategy.Assign(request)
 		return err
-	}, func() {
-		s.late = true
+	}, func(anew bool) {
+		s.late = asking.NotReturned("the strategy", anew)
 		l.lookAtAssignment()
 	}, func(err error) {
 		s.answered, s.answer, s.err = true, answer, err
