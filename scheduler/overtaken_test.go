@@ -98,6 +98,55 @@ func slowlySpread(total int) job.Config {
 	return cfg
 }
 
+// However often instances come and go while a slow strategy is asked, the items of one that has gone get an owner by
+// its first answer whose instances all live.
+func TestInstancesComeAndGoFasterThanAStrategyAnswers(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg, option := slowlySpread(6), []scheduler.Option{slowStrategy(t, twoSeconds)}
+		a := c.startWith("a", nil, option, cfg)
+		c.startWith("b", nil, option, cfg)
+		gone := c.startWith("c", nil, option, cfg)
+		sleepUntil(10 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 2, fullID("b"): 2, fullID("c"): 2}, c.owners())
+		gone.stop(t)
+		begun := time.Now()
+		for n := range 10 { // each of which comes for a second and a half
+			time.Sleep(1500 * time.Millisecond)
+			d := c.startWith(fmt.Sprint("d", n), nil, option, cfg)
+			time.Sleep(1500 * time.Millisecond)
+			if n > 0 {
+				owners := c.owners()
+				require.Equal(t, 6, owners[fullID("a")]+owners[fullID("b")], "%s after c has gone: %v", time.Since(begun), owners)
+			}
+			d.stop(t)
+		}
+		time.Sleep(5 * time.Second)
+		require.Empty(t, jobHealth(t, a, "orders").Sharding)
+		require.Equal(t, map[string]int{fullID("a"): 3, fullID("b"): 3}, c.owners())
+	})
+}
+
+// An instance that joins while a strategy is asked for the items of one that has gone does not wait longer than it is
+// asked.
+func TestOneJoinsWhileAStrategyIsAskedForTheItemsOfAnother(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg, option := slowlySpread(6), []scheduler.Option{slowStrategy(t, twoSeconds)}
+		c.startWith("a", nil, option, cfg)
+		b := c.startWith("b", nil, option, cfg)
+		sleepUntil(10 * time.Second)
+		require.Equal(t, map[string]int{fullID("a"): 3, fullID("b"): 3}, c.owners())
+		b.stop(t)
+		sleepUntil(11 * time.Second)
+		c.startWith("c", nil, option, cfg)
+		sleepUntil(12500 * time.Millisecond)
+		require.Equal(t, map[string]int{fullID("a"): 6}, c.owners())
+		sleepUntil(14500 * time.Millisecond)
+		require.Equal(t, map[string]int{fullID("a"): 3, fullID("c"): 3}, c.owners())
+	})
+}
+
 // Where each answer of a slow strategy comes too late, as one of its instances has gone by then, the leader says so after ten
 // seconds.
 func TestNoAnswerOfAStrategyComesInTime(t *testing.T) {

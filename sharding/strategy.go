@@ -12,7 +12,8 @@ import (
 // it must give each item 0..Total-1 to one of them, evenly or not. Several jobs may call it concurrently.
 //
 // A strategy that certainly returns at once may say so by a method Immediate() bool, as those of this package do.
-// The leader then waits for it; any other is called on a goroutine of its own.
+// The leader then waits for it; any other is called on a goroutine of its own, and again if the request is another one
+// before it has returned. Its answer then counts no more, unless instances have only joined and an item has no live owner.
 //
 // Do not call Assign yourself: [Run] prepares the request and checks the answer.
 type Strategy interface {

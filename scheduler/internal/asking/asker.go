@@ -38,7 +38,7 @@ type Questioner interface {
 	Again()
 }
 
-// Asker asks one kind of an application's code beside a runner, which hears of the answers as messages. Only the
+// Asker asks one kind of an application's code beside a runner, which hears of the answers as messages. The
 // newest question counts.
 //
 // How long an answer may take counts from the first question that none has been answered since, and does not begin anew with
@@ -59,10 +59,11 @@ type bound struct {
 	anew  bool            // that is not the first
 }
 
-// Ask calls code, and returned when code has returned, unless something else was asked meanwhile or it was dropped. If the newest question has no answer in time, Ask calls late of it, and goes on waiting. If too many calls have
+// Ask calls code, and returned when code has returned; it is not the newest then if something else was asked meanwhile, or it
+// was dropped. If the newest question has no answer in time, Ask calls late of it, and goes on waiting. If too many calls have
 // not returned, Ask does not call code and returns false; the calls under way, which several changes in one moment have asked
 // for, may all be about to return.
-func (a *Asker) Ask(code func() error, late func(anew bool), returned func(error)) bool {
+func (a *Asker) Ask(code func() error, late func(anew bool), returned func(newest bool, err error)) bool {
 	a.question++
 	a.await(late)
 	a.unasked = a.underWay >= mostHanging
@@ -74,11 +75,13 @@ func (a *Asker) Ask(code func() error, late func(anew bool), returned func(error
 	protect.Go(code, func(err error) {
 		a.For.Post(func() {
 			a.underWay--
-			switch {
-			case a.question == question:
+			if a.question == question {
 				a.Drop()
-				returned(err)
-			case a.unasked:
+				returned(true, err)
+				return
+			}
+			returned(false, err)
+			if a.unasked {
 				a.For.Again()
 			}
 		})

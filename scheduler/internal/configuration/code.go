@@ -53,7 +53,11 @@ func (c *Configuration) makeCode(path string, cfg job.Config, then func(made)) {
 		got.handler, got.instead = c.handlerOf(cfg)
 		got.fault, got.instead = storedError(path, got.fault), storedError(path, got.instead)
 		return nil
-	}, late, func(error) { then(got) })
+	}, late, func(newest bool, _ error) {
+		if newest {
+			then(got)
+		}
+	})
 }
 
 // storedError says what [jobtree.StoredError] does of an error of the code, whose methods it calls.

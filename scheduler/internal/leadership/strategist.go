@@ -13,7 +13,8 @@ import (
 
 // strategist asks an application's sharding strategies beside the runner. A strategy is a pure function,
 // so an answer serves whoever has the same question when it comes: the runner looks again then, and asks
-// anew if members or settings are others by now.
+// anew if members or settings are others by now. But items without a live owner do not wait until members
+// cease to come: see instead.
 type strategist struct {
 	asking.Asker
 	strategy string // the name of the one that was asked last, and what
@@ -62,7 +63,7 @@ func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, reques
 	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
 		s.strategy, s.request = name, copyOf(request)
 		s.open, s.answered, s.late = true, false, nil
-		if !l.callStrategy(strategy, request) {
+		if !l.callStrategy(strategy) {
 			s.late = asking.NotReturned("the strategy", true)
 		}
 	}
@@ -77,17 +78,24 @@ func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, reques
 	}
 }
 
-// callStrategy asks the strategy, and tells whether it could be asked.
-func (l *Leadership) callStrategy(strategy sharding.Strategy, request sharding.Request) bool {
+// callStrategy asks the strategy what is to be asked, and tells whether it could.
+func (l *Leadership) callStrategy(strategy sharding.Strategy) bool {
 	s := l.strategist
+	name, request := s.strategy, s.request
 	var answer sharding.Assignment
 	return s.Ask(func() (err error) {
-		answer, err = strategy.Assign(request)
+		answer, err = strategy.Assign(copyOf(request))
 		return err
 	}, func(anew bool) {
 		s.late = asking.NotReturned("the strategy", anew)
 		l.lookAtAssignment()
-	}, func(err error) {
+	}, func(newest bool, err error) {
+		if !newest {
+			if !s.open || s.answered || err != nil || s.strategy != name || !instead(request, s.request) {
+				return
+			}
+			s.Drop() // what comes of this answer is asked about next
+		}
 		s.answered, s.answer, s.err = true, answer, err
 		l.lookAtAssignment()
 	})
@@ -113,6 +121,20 @@ func (l *Leadership) lookAtAssignment() {
 
 func sameRequest(a, b sharding.Request) bool {
 	return a.Job == b.Job && a.Total == b.Total && slices.Equal(a.Instances, b.Instances) && slices.Equal(a.Current, b.Current)
+}
+
+// instead tells whether the answer to a former question is to be used before there is one to the newest: instances have only
+// joined since, so each that it names lives, and there are items that none of them owns. These get their owners now, which is
+// another assignment to ask about, and who has joined gets items by that.
+func instead(former, newest sharding.Request) bool {
+	joined := newest
+	joined.Instances = former.Instances
+	return sameRequest(former, joined) && within(former.Instances, newest.Instances) && !within(newest.Current, newest.Instances)
+}
+
+// within tells whether all of some are among instances.
+func within(some, instances []string) bool {
+	return !slices.ContainsFunc(some, func(id string) bool { return !slices.Contains(instances, id) })
 }
 
 func copyOf(r sharding.Request) sharding.Request {
