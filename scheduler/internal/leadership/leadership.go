@@ -50,6 +50,7 @@ type Leadership struct {
 
 	bequests   int               // tries to leave with a resharding
 	electing   bool              // an election is under way
+	unspread   bool              // another leader's assignment was seen not to be the one wanted, and has not changed since
 	term       registry.Revision // that was last told of; 0 = this instance did not lead
 	static     static
 	strategist *strategist // nil until an application's strategy is asked
@@ -64,7 +65,7 @@ func New(ports Ports) *Leadership { return &Leadership{ports: ports} }
 // instance.
 func (l *Leadership) Observe(t jobtree.Touched) {
 	l.plan = l.plan || t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch || t.Owners
-	l.spread.note(t)
+	l.noteSpread(t)
 }
 
 // Decide proposes a leader's next step: to clear up, then to reshard, or to give the leadership up where it cannot

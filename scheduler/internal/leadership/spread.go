@@ -14,13 +14,18 @@ import (
 // does not get on, or that it does not see what is seen here: ZooKeeper hides nodes from clients without the
 // right to read them, and does not say so.
 type spread struct {
-	since time.Time // when members, settings or the assignment were others last; zero = not seen yet
+	// since is when members, settings or the assignment were others last; zero = not seen yet. Members do not count
+	// while the leadership is unspread: else one that comes and goes would hide for ever what others wait for.
+	since time.Time
 }
 
-// note notes what of a step changes the assignment that there should be, or the one that there is.
-func (s *spread) note(t jobtree.Touched) {
-	if t.Config || t.Servers || t.Instances || t.Leader || t.Epoch || t.Owners {
-		s.since = time.Now()
+// noteSpread notes what of a step changes the assignment that there should be, or the one that there is.
+func (l *Leadership) noteSpread(t jobtree.Touched) {
+	switch {
+	case t.Config || t.Leader || t.Epoch || t.Owners:
+		l.spread.since, l.unspread = time.Now(), false
+	case (t.Servers || t.Instances) && !l.unspread:
+		l.spread.since = time.Now()
 	}
 }
 
@@ -35,14 +40,13 @@ func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
 	if !v.Attached.Connected() || v.State.Leader.Created == 0 || v.Leads() || others.OwnRules || !v.Usable {
 		return ""
 	}
-	if time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
-		return ""
-	}
 	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
 	if err != nil || !immediate(strategy) {
 		return ""
 	}
-	if plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created); err != nil || plan.Moved == 0 {
+	plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created)
+	l.unspread = err == nil && plan.Moved > 0
+	if !l.unspread || time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
 		return ""
 	}
 	return "the leader does not spread them over the instances that are seen here: it may not see them all"
