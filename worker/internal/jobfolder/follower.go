@@ -17,12 +17,13 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// How often the folder is looked at, and compared with the registry; and for how long a job must be missing until it
-// counts as gone.
+// How often the folder is looked at, and compared with the registry; for how long a job must be missing until it
+// counts as gone; and how long files may go on changing until that is told.
 const (
 	lookEvery    = time.Second
 	compareEvery = 30 * time.Second
 	goneAfter    = 30 * time.Second
+	movingAfter  = 30 * time.Second
 )
 
 // Source is a folder, and what its jobs are.
@@ -100,6 +101,7 @@ func (f *Follower) Run(ctx context.Context) {
 	seen, due := f.look(), true
 	var counted Look
 	var compared time.Time
+	moving := 0 // looks in a row from which no comparison came, as files were changed
 	for {
 		select {
 		case <-ctx.Done():
@@ -113,11 +115,21 @@ func (f *Follower) Run(ctx context.Context) {
 		look := f.look()
 		settled := look.same(seen)
 		seen = look
-		if settled && (due || !look.same(counted) || time.Since(compared) >= compareEvery) && f.compare(ctx) {
-			counted, compared, due = look, time.Now(), false
+		switch {
+		case settled && !due && look.same(counted) && time.Since(compared) < compareEvery:
+			moving = 0
+		case settled && f.compare(ctx):
+			counted, compared, due, moving = look, time.Now(), false, 0
+		default:
+			if moving++; moving == int(movingAfter/lookEvery) {
+				f.tell(ctx, func(s *State) { s.Notes = append(slices.Clip(s.Notes), noteMoving) })
+			}
 		}
 	}
 }
+
+// noteMoving says why nothing is read. It stands until the next comparison.
+const noteMoving = "the files of the folder change again and again: none is read until all have stayed the same for a second"
 
 // look looks at the folder; what is wrong with that is a look, too.
 func (f *Follower) look() Look {

@@ -210,6 +210,38 @@ func TestABadFile(t *testing.T) {
 	})
 }
 
+// A file that something writes every second keeps all of them from being read, which is told after half a minute, until they
+// have stood still.
+func TestAFolderThatNeverStandsStill(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		files := map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")}
+		f := s.begin(jobfolder.Source{Gone: operate.GoneDisable}, files)
+		write := func(seconds int) {
+			for range seconds {
+				f.write(files)
+				time.Sleep(time.Second)
+			}
+		}
+		notes := []string{"the files of the folder change again and again: none is read until all have stayed the same for a second"}
+		write(29)
+		require.Empty(t, f.State())
+		write(120)
+		require.Equal(t, jobfolder.State{Notes: notes}, f.State())
+		time.Sleep(2 * time.Second)
+		require.Equal(t, jobfolder.State{Read: true}, f.State())
+		require.Equal(t, "@daily", s.cron("a"))
+
+		files["a.yaml"] = daily("a", "@hourly")
+		write(40)
+		require.Equal(t, jobfolder.State{Read: true, Notes: notes}, f.State())
+		require.Equal(t, "@daily", s.cron("a"))
+		time.Sleep(2 * time.Second)
+		require.Equal(t, jobfolder.State{Read: true}, f.State())
+		require.Equal(t, "@hourly", s.cron("a"))
+	})
+}
+
 // A comparison that the registry breaks off tells nothing of the jobs behind.
 func TestAComparisonThatBreaksOff(t *testing.T) {
 	t.Parallel()
