@@ -130,11 +130,12 @@ func theJavaLeaderIsKilled(t *testing.T, j java) {
 	heard := ahead(p.Events(c.job)) + 3 // Java hears of it by its cache; until then both items are in each of its rounds
 	p.WaitEvents(c.job, func(events []javapeer.Event) bool { return ahead(events) >= heard })
 	p.Last(c.job, javapeer.UntilTold)
-	c.eventually("Java runs item 2 alone", func(s *jobtree.State) bool {
-		return s.Item(2).Running.Exists() && !s.Item(3).Running.Exists()
-	})
+	mark := c.heldInJava(p, 2)
 	before, _ := g.look()
 	g.wait("Go has seen that", ran(0, times(before, 0)+1))
+	s = c.state()
+	require.Equal(t, mark, s.Item(2).Running, "Java runs item 2")
+	require.False(t, s.Item(3).Running.Exists(), "and that alone")
 	p.Kill()
 	c.eventually("Go alone", settled(4, goID))
 	g.wait("a rerun", func(runs []job.ShardingContext) bool { return countOf(runs, 2, job.Failover) > 0 })
@@ -144,6 +145,25 @@ func theJavaLeaderIsKilled(t *testing.T, j java) {
 	for _, sc := range runs {
 		require.True(t, sc.Item == 2 || sc.Source != job.Failover, "%+v", sc)
 	}
+}
+
+// heldInJava returns the mark of an execution that goes on in a Java process whose executions were just told to. The mark
+// that is there at first may be of one that began before, and is about to end: only the next one surely goes on.
+func (c *cluster) heldInJava(p *javapeer.Peer, item int) jobtree.Mark {
+	c.t.Helper()
+	var mark jobtree.Mark
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); {
+		earlier := c.state().Item(item).Running.Created
+		if c.within(5*time.Second, func(s *jobtree.State) bool {
+			mark = s.Item(item).Running
+			return mark.Exists() && mark.Created != earlier
+		}) {
+			return mark
+		}
+		p.Release(c.job) // it was told in time, and goes on: no next one comes before it ends
+	}
+	require.Fail(c.t, "waited in vain", "for Java to run item %d", item)
+	return mark
 }
 
 // What Java missed when it is killed is made up by Go.

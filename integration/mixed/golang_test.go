@@ -134,13 +134,22 @@ func (g *golang) change() {
 	g.changed = make(chan struct{})
 }
 
-// hold has executions that begin from now on go on until release.
-func (g *golang) hold() {
+// hold has executions that begin from now on go on until release, and returns how many began before.
+func (g *golang) hold() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.gate == nil {
 		g.gate = make(chan struct{})
 	}
+	return len(g.runs)
+}
+
+// holdOne is hold, and waits until it holds an execution of an item. The item's mark alone does not tell: it may be of an
+// execution that began before, whose end is on its way to the store.
+func (g *golang) holdOne(item int) {
+	g.c.t.Helper()
+	before := g.hold()
+	g.wait("an execution that is held", func(runs []job.ShardingContext) bool { return times(runs[before:], item) > 0 })
 }
 
 func (g *golang) release() {

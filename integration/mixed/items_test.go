@@ -18,8 +18,8 @@ import (
 // A Go leader takes an item from Java when it has ended and not before, and nobody begins it meanwhile.
 func goLeavesAloneWhatJavaRuns(t *testing.T, j java) {
 	c := j.newCluster(t, "java_runs")
+	j.last.Last(c.job, javapeer.UntilTold) // before it joins, so that its first mark is of an execution that goes on
 	g, last := c.pair(j, everySecond)
-	j.last.Last(c.job, javapeer.UntilTold)
 	mark := c.eventually("Java runs", func(s *jobtree.State) bool { return s.Item(0).Running.Exists() }).Item(0).Running
 	require.NoError(t, j.first.Console(c.java()).Disable(c.job, ipLast))
 	before, _ := g.look() // it was alone at first
@@ -37,8 +37,9 @@ func goLeavesAloneWhatJavaRuns(t *testing.T, j java) {
 func javaLeavesAloneWhatGoRuns(t *testing.T, j java) {
 	c := j.newCluster(t, "go_runs")
 	g, last := c.pair(j, everySecond)
-	g.hold()
-	mark := c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(1).Running.Exists() }).Item(1).Running
+	g.holdOne(1)
+	mark := c.state().Item(1).Running
+	require.Equal(t, goID, mark.Value)
 	c.do(registry.Put(c.tree.ItemInstance(1), last))
 	j.last.WaitEvents(c.job, began(0, begins(j.last.Events(c.job))[0]+3))
 	require.Zero(t, begins(j.last.Events(c.job))[1])
@@ -74,8 +75,7 @@ func javaMakesUpWhatGoMissed(t *testing.T, j java) {
 	g, last := c.pair(j, "0/5 * * * * ?")
 	for range 3 {
 		item := slices.Index(ownersOf(c.state()), goID)
-		g.hold()
-		c.eventually("Go runs", func(s *jobtree.State) bool { return s.Item(item).Running.Exists() })
+		g.holdOne(item)
 		missed := time.Now().Add(between / 2)
 		j.last.WaitEvents(c.job, func(events []javapeer.Event) bool {
 			return len(events) > 0 && events[len(events)-1].Time().After(missed)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/elasticron/elasticron/integration/javapeer"
 	"github.com/elasticron/elasticron/internal/jobtree"
-	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -104,11 +103,7 @@ func javaDoesNotWaitForGo(t *testing.T, j java) {
 	spec := javapeer.NewJob(c.job, everySecond, 6)
 	first := c.joinJava(j.first, spec)
 	c.eventually("two instances", settled(6, first, goID))
-	g.hold()
-	g.wait("an item that is held", func(runs []job.ShardingContext) bool {
-		s := c.state()
-		return s.Item(0).Running.Exists() && s.Item(0).Running.Value == goID
-	})
+	g.holdOne(0)
 	last := c.joinJava(j.last, spec)
 	before := begins(j.first.Events(c.job))
 	for _, more := range []int{1, 2, 3} {
