@@ -7,8 +7,12 @@ import "github.com/elasticron/elasticron/job"
 
 // judgeAhead judges whether the code of an execution that had begun ahead of its fire was to be called.
 func (j *judge) judgeAhead(e *execution, r *Run) {
-	told := r.Began.Add(-j.jitter() - j.rules.Skew) // what was so then, the process had heard of
-	if e.source() == job.Manual || !e.began.Before(due(e.settings, e.fire())) || !e.began.Before(told) {
+	called, comes := r.Began, due(e.settings, e.fire())
+	if called.After(comes) {
+		called = comes // its begin was confirmed late
+	}
+	told := called.Add(-j.jitter() - j.rules.Skew) // what was so then, the process had heard of
+	if e.source() == job.Manual || !e.began.Before(comes) || !e.began.Before(told) {
 		return
 	}
 	hindered := j.trouble(r.Instance, true, j.rules.Settle, Cut, Paused, Slow, Unwatched, Down, Lost, Expired, Denied, Held, Misset)

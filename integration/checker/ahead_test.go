@@ -32,6 +32,7 @@ func TestExecutionsThatBeginAhead(t *testing.T) {
 		{"its code does not wait", begin(100*ms, 50*ms), lapses(checker.OneExecution, "before its fire came")},
 		{"too early", begin(300*ms, 0), lapses(checker.OneExecution, "before its time")},
 		{"its item is disabled meanwhile", begin(180*ms, 0, put(tree.ItemDisabled(0), "", 0)), lapses(checker.Intent, "disabled before its fire came")},
+		{"it is when the fire has come, and is confirmed later yet", begin(10*ms, -200*ms, put(tree.ItemDisabled(0), "", 0)), nil},
 		{"another item is", begin(180*ms, 0, put(tree.ItemDisabled(1), "", 0)), nil},
 	})
 }
