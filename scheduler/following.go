@@ -113,13 +113,16 @@ func onlyAsked(c registry.Change) bool {
 
 // follow changes over to a view of more, or of less, if that is due. It comes after every decision.
 func (r *runner) follow() {
-	if !r.started || r.scope.switching || r.blind != nil || r.departure.leaving {
+	if !r.started || r.scope.switching || r.blind != nil {
 		return
 	}
 	if !r.state.KnowsAll() {
-		if r.scope.stale {
+		if r.scope.stale { // also if the job is being left: an item that came last may run
 			r.widen()
 		}
+		return
+	}
+	if r.departure.leaving {
 		return
 	}
 	c := following.Circumstances{Rule: r.s.following, Items: r.state.Total()}

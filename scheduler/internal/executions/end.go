@@ -136,8 +136,8 @@ func (e *Execution) cutBefore(err error) error {
 }
 
 // MarkGone tells whether the state shows that the mark of an execution has vanished. It cannot come
-// back: its creation is the token.
+// back: its creation is the token. Of an item that is not followed the state shows nothing.
 func MarkGone(v room.View, e *Execution) bool {
 	it := v.State.Item(e.Item)
-	return v.Applied >= e.Token && it.Running.Created != e.Token && it.Remains.Created != e.Token
+	return v.State.Knows(e.Item) && v.Applied >= e.Token && it.Running.Created != e.Token && it.Remains.Created != e.Token
 }

@@ -63,6 +63,16 @@ func TestWhyCodeThatOthersDeclaredLostIsCancelled(t *testing.T) {
 	}
 }
 
+// The mark of an execution whose item is not followed has not vanished, as far as is known.
+func TestAMarkThatIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	v := room.View{Facts: &room.Facts{Applied: 12, State: jobtree.StateOf("orders", registry.NewSnapshot(12, nil))}}
+	require.True(t, MarkGone(v, &Execution{Item: 1, Token: 10}))
+	v.State.Narrow([]int{0})
+	require.False(t, MarkGone(v, &Execution{Item: 1, Token: 10}))
+	require.True(t, MarkGone(v, &Execution{Item: 0, Token: 10}))
+}
+
 // Whether a session lives is asked only about an execution that others have declared lost: a step of the view has all that
 // run here looked at.
 func TestASessionIsAskedOnlyAboutWhatOthersDeclaredLost(t *testing.T) {
