@@ -27,7 +27,7 @@ const (
 	RankFirst Rank = iota
 	// RankWork is what begins work that is due, and the checkpoints of what runs.
 	RankWork
-	// RankBacklog is what begins work that is late already.
+	// RankBacklog is what begins work that is late already. While some waits, one of four that go is of it.
 	RankBacklog
 	// Ranks is how many there are.
 	Ranks = iota

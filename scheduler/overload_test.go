@@ -97,15 +97,58 @@ func TestCheckpointsTakeTurns(t *testing.T) {
 			for n := 0; sc.JobName == "streams" && ctx.Err() == nil; n++ {
 				_ = job.SaveOffset(ctx, fmt.Sprint(n))
 			}
+			if sc.JobName == "rare" && sc.Source == job.Scheduled {
+				time.Sleep(25 * time.Second)
+			}
 			return nil
 		},
 			job.Config{Name: "streams", Cron: "* * * * * ?", ShardingTotalCount: 300},
-			job.Config{Name: "small", Cron: "0/5 * * * * ?", ShardingTotalCount: 1})
+			job.Config{Name: "small", Cron: "0/5 * * * * ?", ShardingTotalCount: 1},
+			job.Config{Name: "rare", Cron: "0,20 1 * * * ?", ShardingTotalCount: 1})
 		c.server.SetPace(100, 10*time.Millisecond)
 		time.Sleep(20 * time.Second)
 		before := o.ran("small")
 		time.Sleep(50 * time.Second)
 		require.GreaterOrEqual(t, o.ran("small")-before, 4, "of ten fires")
+		sleepUntil(150 * time.Second)
+		require.Equal(t, 2, o.ran("rare"), "the second fire came while it ran")
+	})
+}
+
+// An item that is busy for longer than the time between requests by hand runs for its fires all the same, though these have to wait
+// for their turns.
+func TestFiresOfAnItemThatIsAskedForBeyondCapacity(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var hand, planned atomic.Int32
+		o := c.overloadOf(1, func(_ context.Context, sc job.ShardingContext) error {
+			switch {
+			case sc.JobName == "large":
+				return nil
+			case sc.Source == job.Manual:
+				hand.Add(1)
+			default:
+				planned.Add(1)
+			}
+			time.Sleep(2500 * time.Millisecond)
+			return nil
+		},
+			job.Config{Name: "large", Cron: "* * * * * ?", ShardingTotalCount: 500},
+			job.Config{Name: "orders", Cron: "* * * * * ?", ShardingTotalCount: 1})
+		c.server.SetPace(100, 10*time.Millisecond)
+		time.Sleep(20 * time.Second)
+		hand.Store(0)
+		planned.Store(0)
+		orders, err := o.instances[0].Job("orders")
+		require.NoError(t, err)
+		for begun := time.Now(); time.Since(begun) < 2*time.Minute; time.Sleep(100 * time.Millisecond) {
+			if _, err := orders.Trigger(t.Context()); err != nil {
+				require.ErrorIs(t, err, scheduler.ErrTriggerPending)
+			}
+		}
+		t.Log("by hand", hand.Load(), "for fires", planned.Load())
+		require.Greater(t, hand.Load(), int32(8))
+		require.Greater(t, planned.Load(), int32(8))
 	})
 }
 

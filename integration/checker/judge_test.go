@@ -1346,21 +1346,31 @@ func TestAMarkThatGoesAfterItsRecord(t *testing.T) {
 // that out.
 func TestHandsThatTakeMarkAndInstance(t *testing.T) {
 	t.Parallel()
-	for _, taken := range []bool{true, false} {
+	for name, test := range map[string]struct {
+		taken  bool          // the instance, by a hand
+		called time.Duration // the other's code, after that
+		want   bool
+	}{
+		"a hand took both":                    {true, 0, false},
+		"no hand took the instance":           {false, 0, true},
+		"others' code was called before that": {true, -second, true},
+		"and long after it":                   {true, 3 * minute, true},
+	} {
 		s := newStory()
 		r := runningOn(s)
 		s.at(second).tamper(gone(tree.ItemRunning(0)))
 		s.at(minute)
-		if taken {
+		if test.taken {
 			s.happen(checker.Unlisted, a)
 		}
 		s.commit(gone(tree.Instance(a)))
 		s.lost(0)
 		s.takeOver()
-		s.claim(b)
-		r.Cancelled = s.at(minute + 5*second).now
+		other := s.claim(b)
+		other.Began = fire.Add(minute + test.called)
+		r.Cancelled = s.at(5 * minute).now
 		r.Ended, r.Err = s.now, errFailed
-		require.Equal(t, !taken, hasLapse(s.judge(), lapse{checker.OneHolder, "ran twice at once"}), "taken: %t", taken)
+		require.Equal(t, test.want, hasLapse(s.judge(), lapse{checker.OneHolder, "ran twice at once"}), name)
 	}
 }
 

@@ -134,7 +134,7 @@ func (j *judge) judgeOverlaps(n int, runs []*Run) {
 			if !both {
 				continue
 			}
-			if j.hands.deeds(n, first.Began, second.Began) > 1 || j.hidden(first) {
+			if j.hands.deeds(n, first.Began, second.Began) > 1 || j.hidden(first, second) {
 				continue // one deed does not bring that about
 			}
 			guarantee, text := OneHolder, "code of the item ran twice at once"
@@ -146,11 +146,15 @@ func (j *judge) judgeOverlaps(n int, runs []*Run) {
 	}
 }
 
-// hidden tells whether hands took all that shows that code runs: the mark of its execution, and then the node of its instance.
-func (j *judge) hidden(r *Run) bool {
-	e := j.execution(r.Context.Item, r.Context.Token)
-	return e != nil && !e.orphaned.IsZero() && slices.ContainsFunc(j.Incidents, func(i Incident) bool {
-		return i.Kind == Unlisted && i.Instance == r.Instance && !i.From.Before(e.unmarked) && !i.From.After(e.orphaned)
+// hidden tells whether hands took all that showed that code runs, the mark of its execution and then the node of its instance,
+// and other code was called at most a moment later: the first process finds that out soon.
+func (j *judge) hidden(first, second *Run) bool {
+	e := j.execution(first.Context.Item, first.Context.Token)
+	if e == nil || e.orphaned.IsZero() || second.Began.Before(e.orphaned) || second.Began.After(e.orphaned.Add(j.healing())) {
+		return false
+	}
+	return slices.ContainsFunc(j.Incidents, func(i Incident) bool {
+		return i.Kind == Unlisted && i.Instance == first.Instance && spans{{i.From, i.From.Add(j.rules.Settle)}}.covers(e.orphaned)
 	})
 }
 

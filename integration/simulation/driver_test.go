@@ -196,7 +196,9 @@ func (d *driver) actOnProcess(a action) {
 	case setClock:
 		p.setClock(d.skewOf(a.n))
 	case forgetInstance:
-		d.rec.incident(checker.Unlisted, p.id, 0, 0)
+		if d.state().Instance(p.id).Session != 0 {
+			d.rec.incident(checker.Unlisted, p.id, 0, 0)
+		}
 		d.careless(registry.Delete(d.tree().Instance(p.id)))
 	}
 }

@@ -13,11 +13,16 @@ import (
 // less of it.
 const together = 16
 
-// Line is what waits, in the order in which it is to go: by rank, in each rank the shares in turn, a few
-// of each, in each share by arrival. The zero Line is empty. It is for use by one goroutine at a time.
+// backlogShare says how many go while some of the backlog waits, until one of that does: what is due, and checkpoints that
+// are saved as fast as they are answered, may never come to an end.
+const backlogShare = 4
+
+// Line is what waits, in the order in which it is to go: by rank, but for the backlog's share, in each rank the shares in
+// turn, a few of each, in each share by arrival. The zero Line is empty. It is for use by one goroutine at a time.
 type Line[T any] struct {
-	ranks [registry.Ranks]ring[T]
-	n     int
+	ranks  [registry.Ranks]ring[T]
+	n      int
+	passed int // how many went while the backlog waited
 }
 
 // ring is what waits of one rank. Beyond the store's capacity that may be thousands of shares, so nothing looks at all of
@@ -53,6 +58,12 @@ func (l *Line[T]) Add(turn registry.Turn, v T) {
 // Return puts one back that was taken: it goes before all others of its rank.
 func (l *Line[T]) Return(turn registry.Turn, v T) {
 	r := l.rank(turn)
+	switch r {
+	case &l.ranks[registry.RankWork]:
+		l.passed = max(0, l.passed-1)
+	case &l.ranks[registry.RankBacklog]:
+		l.passed = backlogShare - 1
+	}
 	s := r.share(turn.Share)
 	switch {
 	case s.place == nil:
@@ -74,15 +85,23 @@ func (l *Line[T]) Return(turn registry.Turn, v T) {
 
 // Take takes the next one out. It is false if there is none.
 func (l *Line[T]) Take() (v T, ok bool) {
-	for i := range l.ranks {
-		r := &l.ranks[i]
-		if r.turn.Len() == 0 {
-			continue
-		}
-		l.n--
-		return r.take(), true
+	if l.n == 0 {
+		return v, false
 	}
-	return v, false
+	l.n--
+	first, work, backlog := &l.ranks[registry.RankFirst], &l.ranks[registry.RankWork], &l.ranks[registry.RankBacklog]
+	switch {
+	case first.turn.Len() > 0: // what has begun ends, so it comes to an end
+		return first.take(), true
+	case work.turn.Len() > 0 && (backlog.turn.Len() == 0 || l.passed < backlogShare-1):
+		if l.passed++; backlog.turn.Len() == 0 {
+			l.passed = 0
+		}
+		return work.take(), true
+	default:
+		l.passed = 0
+		return backlog.take(), true
+	}
 }
 
 func (r *ring[T]) take() T {

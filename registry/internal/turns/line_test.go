@@ -36,8 +36,39 @@ func TestOrder(t *testing.T) {
 	l.Add(of(registry.RankFirst, ""), "end2")
 	l.Add(of(registry.Ranks+3, "c"), "unknown rank")
 	require.Equal(t, 9, l.Len())
-	require.Equal(t, []string{"end1", "end2", "a1", "a2", "a3", "b1", "b2", "late", "unknown rank"}, takeAll(&l))
+	require.Equal(t, []string{"end1", "end2", "a1", "a2", "a3", "late", "b1", "b2", "unknown rank"}, takeAll(&l))
 	require.Zero(t, l.Len())
+}
+
+// Of four that go while the backlog waits, one is of that, also if it is returned.
+func TestTheBacklogsShare(t *testing.T) {
+	t.Parallel()
+	var l Line[string]
+	add := func(rank registry.Rank, all ...string) {
+		for _, v := range all {
+			l.Add(of(rank, v[:1]), v)
+		}
+	}
+	add(registry.RankBacklog, "late1", "late2", "late3")
+	add(registry.RankWork, "a1", "a2", "a3", "a4", "a5", "a6", "a7")
+	take := func(n int) (taken []string) {
+		for range n {
+			v, _ := l.Take()
+			taken = append(taken, v)
+		}
+		return taken
+	}
+	require.Equal(t, []string{"a1", "a2", "a3", "late1"}, take(4))
+	l.Return(of(registry.RankBacklog, "l"), "late1")
+	l.Return(of(registry.RankWork, "a"), "a3")
+	require.Equal(t, []string{"a3", "late1", "a4"}, take(3))
+	add(registry.RankFirst, "end")
+	require.Equal(t, []string{"end", "a5", "a6", "late2", "a7", "late3"}, takeAll(&l))
+	add(registry.RankWork, "b1", "b2", "b3", "b4")
+	require.Equal(t, []string{"b1", "b2", "b3", "b4"}, take(4))
+	add(registry.RankWork, "b5", "b6")
+	add(registry.RankBacklog, "late4")
+	require.Equal(t, []string{"b5", "b6", "late4"}, takeAll(&l), "what went while none waited does not count")
 }
 
 // Shares take turns, a few of each: what is asked for at once goes together, and a share that comes later

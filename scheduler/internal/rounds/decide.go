@@ -176,13 +176,11 @@ func (r *Rounds) choose(v room.View, round *Round, it *item, node jobtree.Item) 
 	request, asked := round.request.For(it.number, max(node.Record.Value.Trigger, it.triggered))
 	switch {
 	case it.fireGoes(v, asked) && !round.refuse && !r.notYet(v, it, round.now) && !r.missed.Awaits(v, &it.Item, node, round.now):
-		if turn, ok = r.admit(v, round, it); ok || !asked || it.first != fireFirst { // else it need not wait for that turn, too
-			begin.Fire, begin.Source = it.Due.Next()
-			if ok {
-				it.fireGone(asked)
-			}
-			return begin, nil, turn, ok
+		if turn, ok = r.admit(v, round, it); ok { // else a request waits as well: its turn would come while the item runs for that
+			it.fireGone(asked)
 		}
+		begin.Fire, begin.Source = it.Due.Next()
+		return begin, nil, turn, ok
 	case !asked:
 		it.first = asUsual
 		if round.refuse && !it.Due.None() {
