@@ -46,10 +46,10 @@ func progressOf(ctx context.Context) Progress {
 }
 
 // Yield returns a channel that is closed when an item that runs for long should end at its next good point: the item belongs
-// to another instance by now, somebody disabled it, its job or its server, the stream was switched off, or the instance
-// stops, or hands its items over as it cannot follow the job any more. Unlike the end of the context, it leaves the code all
-// the time that it needs, and code that returns nil then has succeeded. It costs no request. Outside of a scheduler the
-// channel is nil, which is never closed.
+// to another instance by now, or is to, somebody disabled it, its job or its server, the stream was switched off, or the
+// instance stops, or hands its items over as it cannot follow the job any more. Unlike the end of the context, it leaves the
+// code all the time that it needs, and code that returns nil then has succeeded. It costs no request. Outside of a scheduler
+// the channel is nil, which is never closed.
 func Yield(ctx context.Context) <-chan struct{} {
 	if p := progressOf(ctx); p != nil {
 		return p.Yield()

@@ -154,3 +154,124 @@ func TestAnItemRestsInVainOnce(t *testing.T) {
 		require.Equal(t, []time.Duration{3 * time.Second}, waits)
 	})
 }
+
+// stream returns code that goes on until it is asked to come to an end, and takes so long for that.
+func stream(takes time.Duration) job.HandlerFunc {
+	return func(ctx context.Context, _ job.ShardingContext) error {
+		<-job.Yield(ctx)
+		time.Sleep(takes)
+		return nil
+	}
+}
+
+// What goes on until it is asked to come to an end, such as a stream, is asked when its item is to go to another instance.
+func TestAStreamMovesBesideJavaToWhoeverJoins(t *testing.T) {
+	t.Parallel()
+	own, failing := busy(4, job.MisfireOnce), busy(4, job.MisfireOnce)
+	own.ShardingStrategy, failing.Failover = ownStrategy, true
+	for name, of := range map[string]struct {
+		beside scheduler.Option
+		cfg    job.Config
+	}{
+		"beside 2.1.5":     {scheduler.WithJavaPeers(), busy(4, job.MisfireOnce)},
+		"each fire":        {scheduler.WithJavaPeers(), busy(4, job.MisfireAll)},
+		"no missed fire":   {scheduler.WithJavaPeers(), busy(4, job.MisfireSkip)},
+		"own strategy":     {scheduler.WithJavaPeers(), own},
+		"beside 3.x":       {scheduler.WithElasticJob3Peers(), busy(4, job.MisfireOnce)},
+		"failover, in 3.x": {scheduler.WithElasticJob3Peers(), failing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			options := []scheduler.Option{of.beside, knowing(t, average(t))}
+			for _, latency := range []time.Duration{0, 5 * time.Millisecond, 50 * time.Millisecond} {
+				for _, takes := range []time.Duration{0, 1500 * time.Millisecond} {
+					inBubble(t, func(t *testing.T, c *cluster) {
+						says := fmt.Sprintf("latency %s, takes %s", latency, takes)
+						c.startBusy("c", latency, stream(takes), options, of.cfg)
+						sleepUntil(10 * time.Second)
+						c.startBusy("b", latency, stream(takes), options, of.cfg)
+						sleepUntil(15 * time.Second)
+						require.Equal(t, map[string]int{fullID("c"): 2, fullID("b"): 2}, c.owners(), says)
+						c.startBusy("a", latency, stream(takes), options, of.cfg)
+						sleepUntil(20 * time.Second)
+						require.Equal(t, map[string]int{fullID("c"): 2, fullID("b"): 1, fullID("a"): 1}, c.owners(), says)
+						sleepUntil(time.Minute)
+						require.Len(t, c.take(), 5, "what stays is not asked to end, %s", says)
+						for item := range 4 {
+							require.True(t, c.node(orders.ItemRunning(item)).Exists(), says)
+						}
+					})
+				}
+			}
+		})
+	}
+}
+
+// The same goes for what is to go to a Java instance.
+func TestAStreamMovesToJava(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireSkip} {
+		for _, joins := range []time.Duration{10 * time.Second, 14100 * time.Millisecond, 13900 * time.Millisecond} {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := sharedJob(2)
+				cfg.Misfire = misfire
+				c.startShared("a", stream(0), cfg)
+				sleepUntil(joins)
+				c.javaJoins(lastJavaID)
+				sleepUntil(joins + 8*time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 1, lastJavaID: 1}, c.owners(), "joins at %s", joins)
+				require.Equal(t, fullID("a"), c.node(orders.ItemRunning(0)).Value+c.node(orders.ItemRunning(1)).Value)
+			})
+		}
+	}
+}
+
+// Whoever joins and leaves again within a second ends no stream. If one was asked to end, it goes on where it is.
+func TestAStreamWhoseItemNeedNotMoveAfterAll(t *testing.T) {
+	t.Parallel()
+	for stays, ended := range map[time.Duration]int{500 * time.Millisecond: 0, 2 * time.Second: 2} {
+		for _, misfire := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireSkip} {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg, beside := busy(4, misfire), []scheduler.Option{scheduler.WithJavaPeers()}
+				c.startBusy("c", 0, stream(5*time.Second), beside, cfg)
+				sleepUntil(10 * time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), stays)
+				defer cancel()
+				reg := c.server.Open("test")
+				defer func() { require.NoError(t, reg.Close(context.Background())) }()
+				b, err := scheduler.New(reg, append(beside, scheduler.WithInstanceID(fullID("b")))...)
+				require.NoError(t, err)
+				require.NoError(t, errOf(b.Add(t.Context(), cfg, stream(0))))
+				require.NoError(t, b.Run(ctx))
+				sleepUntil(30 * time.Second)
+				runs := c.take()
+				require.Len(t, runs, ended)
+				require.Equal(t, map[string]int{fullID("c"): 4}, c.owners())
+				for item := range 4 {
+					require.Equal(t, fullID("c"), c.node(orders.ItemRunning(item)).Value, "item %d", item)
+				}
+			})
+		}
+	}
+}
+
+// A leader may want another assignment than an owner takes it to want. The owner ends a stream for it once.
+func TestAStreamThatMakesRoomInVain(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireSkip} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			cfg := busy(2, misfire)
+			cfg.ShardingStrategy = ownStrategy
+			beside := scheduler.WithJavaPeers()
+			c.startBusy("a", 0, took(time.Millisecond), []scheduler.Option{beside, knowing(t, average(t))}, cfg)
+			toTheFirst := func(r sharding.Request) (sharding.Assignment, error) {
+				return slices.Repeat(sharding.Assignment{fullID("a")}, r.Total), nil
+			}
+			c.startBusy("b", 0, stream(0), []scheduler.Option{beside, knowing(t, toTheFirst)}, cfg)
+			sleepUntil(2 * time.Minute)
+			require.Equal(t, map[string]int{fullID("a"): 1, fullID("b"): 1}, c.owners())
+			runs := slices.DeleteFunc(c.take(), func(r run) bool { return r.instance != "b" })
+			require.Len(t, runs, 1)
+		})
+	}
+}

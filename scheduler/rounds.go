@@ -110,7 +110,7 @@ func (p roundsPorts) After(listener func(context.Context) error) {
 // Overloaded implements [executions.Ports].
 func (p roundsPorts) Overloaded() bool { return p.runner().s.load.Over() }
 
-// Peers implements [rounds.Ports].
+// Peers implements [executions.Ports].
 func (p roundsPorts) Peers() peers.Peers { return p.runner().peers }
 
 // Hooks implements [rounds.Ports].

@@ -68,6 +68,7 @@ type Ports interface {
 	Registry() Registry
 	Report() Reporter
 	Others() peers.Traits
+	Peers() peers.Peers
 	Failures() *notify.Failures
 	Listeners() []job.Listener
 	// Before calls a listener before a round runs, and After after it, within the bound of a stop.

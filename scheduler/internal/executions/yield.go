@@ -10,7 +10,7 @@ import (
 
 // reshardingPatience is how long a resharding may be asked for before streams make room. One among
 // instances of this kind takes much less and moves items whether or not they run. A leader that waits
-// for running items, as Java's does, waits until they stop.
+// for running items, as Java's does, waits until they stop. One that does neither answers at once; then the peers tell.
 const reshardingPatience = time.Second
 
 // yielding tells executions to come to an end at their next good point. It looks at those that
@@ -31,6 +31,9 @@ func (x *Executions) TellYields(v room.View) {
 		if leaving {
 			y.noted.AddAll()
 		}
+	}
+	if x.active > 0 && x.ports.Peers().RoomsChange() {
+		y.noted.AddAll()
 	}
 	all, items := y.noted.TakeNoted()
 	if all {
@@ -72,7 +75,8 @@ func mustNotRun(v room.View, e *Execution) bool {
 // mustYield tells whether an execution should come to an end.
 func (x *Executions) mustYield(v room.View, e *Execution) bool {
 	moved := !v.Owns(e.Item) && (!x.ports.Others().Borrow || e.Context.Source != job.Failover) // which may run what it does not own
-	return leaves(v) || x.yields.late || mustNotRun(v, e) || moved || e.Context.Streaming && !v.Config.StreamingProcess
+	return leaves(v) || x.yields.late || mustNotRun(v, e) || moved || e.Context.Streaming && !v.Config.StreamingProcess ||
+		x.ports.Peers().MakesRoom(v, e.Item)
 }
 
 // watchResharding notes how long a resharding has been asked for while something runs.

@@ -99,6 +99,7 @@ type java struct {
 	abandoned
 	urging
 	rests
+	making
 	lastCron
 	once onceListeners
 	strangers

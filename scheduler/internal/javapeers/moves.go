@@ -1,6 +1,7 @@
 package javapeers
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -68,4 +69,9 @@ func aroundFire(schedule cronexpr.Schedule, now time.Time) time.Duration {
 }
 
 // Planned implements [peers.Leaders].
-func (s *java) Planned(held []int) { s.held = held }
+func (s *java) Planned(held []int) {
+	if !slices.Equal(s.held, held) {
+		s.held, s.lookAtRuns = held, true
+		s.ports.DecideAgain() // what runs has been looked at before
+	}
+}

@@ -38,9 +38,13 @@ func (r *rests) resting(item int) bool {
 }
 
 // noteAssignment takes in that the assignment may have changed, or the one that is wanted.
-func (r *rests) noteAssignment(t jobtree.Touched) {
-	if t.Config || t.Servers || t.Instances || t.Leader || t.Epoch || t.Owners {
-		r.known, r.stays = false, nil
+func (s *java) noteAssignment(t jobtree.Touched) {
+	wanted := t.Config || t.Servers || t.Instances || t.Leader
+	if wanted || t.Epoch || t.Owners {
+		s.known, s.stays = false, nil
+	}
+	if wanted {
+		s.noteChange()
 	}
 }
 
@@ -77,10 +81,16 @@ func (s *java) settleRests(v room.View) {
 	}
 }
 
-// mayRest tells whether an item is to rest. Where missed fires are not made up, there is time between a run and the next fire.
+// mayRest tells whether an item is to rest, or it is not known yet. Where missed fires are not made up, there is time between
+// a run and the next fire. Such an item rests only if that was not enough, or what ran of it may have been asked to end.
 func (s *java) mayRest(v room.View, item int) bool {
 	madeUp := v.Rules.On && v.Rules.Delay == 0
-	return madeUp && v.Owns(item) && !s.stays[item] && !v.State.LedByJava() && slices.Contains(s.others(v), item)
+	return (madeUp || s.stands()) && s.mayGo(v, item) && (slices.Contains(s.others(v), item) || !v.Leads() && !s.known)
+}
+
+// mayGo tells whether a leader of ours moves an item of this instance, if it is to go, and has not let it rest in vain.
+func (s *java) mayGo(v room.View, item int) bool {
+	return v.Owns(item) && !s.stays[item] && !v.State.LedByJava()
 }
 
 // others lists what others are to have of this instance's items.
@@ -99,6 +109,8 @@ func (s *java) others(v room.View) []int {
 	if err == nil {
 		s.leaving, err = resharding.Leaving(v.State, strategy, v.Instance)
 	}
-	s.known = !protect.Is(err, peers.ErrAsked)
+	if s.known = !protect.Is(err, peers.ErrAsked); !s.known {
+		s.lookAtRuns = true // when the answer comes
+	}
 	return s.leaving
 }

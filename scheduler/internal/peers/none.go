@@ -101,6 +101,12 @@ func (None) MaybeLost(int) bool { return false }
 // TakenOff implements [Executors].
 func (None) TakenOff(room.View, jobtree.Item) bool { return false }
 
+// MakesRoom implements [Executors].
+func (None) MakesRoom(room.View, int) bool { return false }
+
+// RoomsChange implements [Executors].
+func (None) RoomsChange() bool { return false }
+
 // PastKnown implements [Executors].
 func (None) PastKnown(jobtree.Item) bool { return true }
 

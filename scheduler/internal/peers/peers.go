@@ -139,6 +139,10 @@ type Executors interface {
 	// TakenOff tells whether one of them has claimed an item of ours, to run again what was lost, or an item is about to be
 	// moved, and cannot be while it runs: until that is over, its owner begins nothing of it.
 	TakenOff(v room.View, node jobtree.Item) bool
+	// MakesRoom tells whether what runs of an item here keeps it from another instance that is to have it, and RoomsChange, once,
+	// that this may be so of others by now.
+	MakesRoom(v room.View, item int) bool
+	RoomsChange() bool
 	// PastKnown tells whether it is known what an item ran for before it came here.
 	PastKnown(node jobtree.Item) bool
 	// Successor tells of an item that came off this instance, or that nothing runs of here any more, whether it is not settled yet

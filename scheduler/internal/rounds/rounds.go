@@ -16,7 +16,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/executions"
 	"github.com/elasticron/elasticron/scheduler/internal/load"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
-	"github.com/elasticron/elasticron/scheduler/internal/peers"
 	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -24,7 +23,6 @@ import (
 // Ports are what the room may ask of the process.
 type Ports interface {
 	executions.Ports
-	Peers() peers.Peers
 	Hooks() Hooks
 	Admission() *admission.Admission
 	Load() *load.Load
