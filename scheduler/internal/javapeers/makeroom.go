@@ -1,7 +1,6 @@
 package javapeers
 
 import (
-	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -41,5 +40,5 @@ func (s *java) RoomsChange() bool {
 
 // MakesRoom implements [peers.Executors].
 func (s *java) MakesRoom(v room.View, item int) bool {
-	return s.stands() && s.mayGo(v, item) && slices.Contains(s.others(v), item)
+	return s.stands() && s.mayGo(v, item) && s.toGo(v, item)
 }

@@ -85,7 +85,7 @@ func (s *java) settleRests(v room.View) {
 // a run and the next fire. Such an item rests only if that was not enough, or what ran of it may have been asked to end.
 func (s *java) mayRest(v room.View, item int) bool {
 	madeUp := v.Rules.On && v.Rules.Delay == 0
-	return (madeUp || s.stands()) && s.mayGo(v, item) && (slices.Contains(s.others(v), item) || !v.Leads() && !s.known)
+	return (madeUp || s.stands()) && s.mayGo(v, item) && (s.toGo(v, item) || !v.Leads() && !s.known)
 }
 
 // mayGo tells whether a leader of ours moves an item of this instance, if it is to go, and has not let it rest in vain.
@@ -93,7 +93,13 @@ func (s *java) mayGo(v room.View, item int) bool {
 	return v.Owns(item) && !s.stays[item] && !v.State.LedByJava()
 }
 
-// others lists what others are to have of this instance's items.
+// toGo tells whether others are to have an item of this instance.
+func (s *java) toGo(v room.View, item int) bool {
+	_, found := slices.BinarySearch(s.others(v), item)
+	return found
+}
+
+// others lists what others are to have of this instance's items, ascending.
 func (s *java) others(v room.View) []int {
 	if v.Leads() {
 		return s.held
