@@ -169,7 +169,7 @@ func (r *runner) apply(step registry.Step) {
 	}
 	before := r.applied
 	r.applied = max(before, step.Snapshot.Revision())
-	r.leadership.Observe(touched)
+	r.leadership.Observe(r.look(), touched)
 	r.lost.Observe(touched)
 	r.mending.Observe(r.look(), touched)
 	r.rounds.Observe(touched)

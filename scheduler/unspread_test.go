@@ -64,3 +64,29 @@ func TestALeaderThatSpreadsThemWhileOthersComeAndGo(t *testing.T) {
 		}
 	})
 }
+
+// What a leader has not done yet for somebody who has gone again meanwhile is not held against it when somebody else joins,
+// long after.
+func TestALeaderNeedSpreadNothingOverOneThatHasGone(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		c.start("a", nil, jobOf(6))
+		b := c.start("b", nil, jobOf(6))
+		other := c.server.Open("test")
+		defer func() { require.NoError(t, other.Close(context.Background())) }()
+		session, err := other.Session(t.Context())
+		require.NoError(t, err)
+		x := jobtree.For("orders").Instance("10.0.0.9@-@x")
+		for range 2 {
+			time.Sleep(time.Minute)
+			_, err = other.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.PutOwned(x, jobtree.InstanceIdle, session)}})
+			require.NoError(t, err)
+			time.Sleep(5 * time.Millisecond)
+			_, j := b.look(t)
+			require.False(t, j.Leading)
+			require.Empty(t, j.Sharding)
+			_, err = other.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(x)}})
+			require.NoError(t, err)
+		}
+	})
+}

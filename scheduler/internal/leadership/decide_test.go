@@ -78,7 +78,7 @@ func (w *world) room(t *testing.T, others peers.Peers) *Leadership {
 	t.Helper()
 	w.t, w.others = t, others
 	l := New(w)
-	l.Observe(jobtree.Touched{Necessary: true})
+	l.Observe(room.View{}, jobtree.Touched{Necessary: true})
 	return l
 }
 

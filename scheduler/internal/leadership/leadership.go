@@ -50,7 +50,7 @@ type Leadership struct {
 
 	bequests   int               // tries to leave with a resharding
 	electing   bool              // an election is under way
-	unspread   bool              // another leader's assignment was seen not to be the one wanted, and has not changed since
+	unspread   bool              // another leader's assignment was seen not to be the one wanted, and has not become that since
 	term       registry.Revision // that was last told of; 0 = this instance did not lead
 	static     static
 	strategist *strategist // nil until an application's strategy is asked
@@ -63,9 +63,9 @@ func New(ports Ports) *Leadership { return &Leadership{ports: ports} }
 
 // Observe takes in what of a step a leader has to look at, whoever leads: the next one may be this
 // instance.
-func (l *Leadership) Observe(t jobtree.Touched) {
+func (l *Leadership) Observe(v room.View, t jobtree.Touched) {
 	l.plan = l.plan || t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch || t.Owners
-	l.noteSpread(t)
+	l.noteSpread(v, t)
 }
 
 // Decide proposes a leader's next step: to clear up, then to reshard, or to give the leadership up where it cannot

@@ -15,18 +15,29 @@ import (
 // right to read them, and does not say so.
 type spread struct {
 	// since is when members, settings or the assignment were others last; zero = not seen yet. Members do not count
-	// while the leadership is unspread: else one that comes and goes would hide for ever what others wait for.
+	// while the leadership is and stays unspread: else one that comes and goes would hide for ever what others wait for.
 	since time.Time
 }
 
 // noteSpread notes what of a step changes the assignment that there should be, or the one that there is.
-func (l *Leadership) noteSpread(t jobtree.Touched) {
+// Members that change may have made the assignment right again, and the time of what was wrong before is over then.
+func (l *Leadership) noteSpread(v room.View, t jobtree.Touched) {
 	switch {
 	case t.Config || t.Leader || t.Epoch || t.Owners:
-		l.spread.since, l.unspread = time.Now(), false
-	case (t.Servers || t.Instances) && !l.unspread:
-		l.spread.since = time.Now()
+	case !t.Servers && !t.Instances, l.unspread && l.misplaced(v):
+		return
 	}
+	l.spread.since, l.unspread = time.Now(), false
+}
+
+// misplaced tells whether members and settings want another assignment; it does not if that cannot be told here.
+func (l *Leadership) misplaced(v room.View) bool {
+	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
+	if err != nil || !immediate(strategy) {
+		return false
+	}
+	plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created)
+	return err == nil && plan.Moved > 0
 }
 
 // spreadLimit is how long a leader may take, with what it takes until the next one leads if it has died.
@@ -40,13 +51,7 @@ func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
 	if !v.Attached.Connected() || v.State.Leader.Created == 0 || v.Leads() || others.OwnRules || !v.Usable {
 		return ""
 	}
-	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
-	if err != nil || !immediate(strategy) {
-		return ""
-	}
-	plan, err := resharding.PlanOf(v.State, strategy, v.State.Leader.Created)
-	l.unspread = err == nil && plan.Moved > 0
-	if !l.unspread || time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
+	if l.unspread = l.misplaced(v); !l.unspread || time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
 		return ""
 	}
 	return "the leader does not spread them over the instances that are seen here: it may not see them all"
