@@ -12,8 +12,8 @@ import (
 // Readiness is the answer of /ready.
 type Readiness struct {
 	health.Verdict
-	// Notes are what is not as the files of jobs here have it, because others decide. They are no reason not to be
-	// ready.
+	// Notes are what is not as the files of jobs here have it, because others decide, or the files go on changing. They are
+	// no reason not to be ready.
 	Notes []string `json:"notes,omitempty"`
 }
 

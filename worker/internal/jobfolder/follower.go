@@ -43,7 +43,8 @@ type Follower struct {
 
 	mu     sync.Mutex
 	source Source
-	state  State
+	state  State // without what moving adds to it
+	moving bool  // files have changed for so long that it is told
 
 	// The rest is for the goroutine of Run.
 	compared Source
@@ -64,7 +65,7 @@ type Follower struct {
 type State struct {
 	Read   bool     // the folder was read once without faults
 	Faults []string // why files do not count
-	Notes  []string // what else is not as these files have it, because others decide
+	Notes  []string // what else is not as these files have it, as others decide, or files go on changing
 }
 
 // New returns a follower. It starts nothing.
@@ -79,7 +80,11 @@ func New(reg registry.Reader, operator *operate.Operator, source Source, log *sl
 func (f *Follower) State() State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.state
+	s := f.state
+	if f.moving {
+		s.Notes = append(slices.Clip(s.Notes), noteMoving)
+	}
+	return s
 }
 
 // Follow follows another folder from now on, or the same one in another way, and reads it as soon as it looks the same
@@ -121,14 +126,13 @@ func (f *Follower) Run(ctx context.Context) {
 		case settled && f.compare(ctx):
 			counted, compared, due, moving = look, time.Now(), false, 0
 		default:
-			if moving++; moving == int(movingAfter/lookEvery) {
-				f.tell(ctx, func(s *State) { s.Notes = append(slices.Clip(s.Notes), noteMoving) })
-			}
+			moving++
 		}
+		f.tellMoving(ctx, moving >= int(movingAfter/lookEvery))
 	}
 }
 
-// noteMoving says why nothing is read. It stands until the next comparison.
+// noteMoving says why nothing is read. It stands as long as that is so, and is no outcome of a comparison.
 const noteMoving = "the files of the folder change again and again: none is read until all have stayed the same for a second"
 
 // look looks at the folder; what is wrong with that is a look, too.
@@ -202,9 +206,23 @@ func (f *Follower) tell(ctx context.Context, set func(*State)) {
 		f.log.InfoContext(ctx, "files of jobs count again")
 	}
 	if !slices.Equal(before.Notes, after.Notes) && len(after.Notes) > 0 {
-		f.log.WarnContext(ctx, "jobs are not as these files have them", "notes", strings.Join(after.Notes, "; "))
+		f.log.WarnContext(ctx, notAsFiles, "notes", strings.Join(after.Notes, "; "))
 	}
 }
+
+// tellMoving sets whether files go on changing, and logs that they do.
+func (f *Follower) tellMoving(ctx context.Context, moving bool) {
+	f.mu.Lock()
+	begins := moving && !f.moving
+	f.moving = moving
+	f.mu.Unlock()
+	if begins {
+		f.log.WarnContext(ctx, notAsFiles, "notes", noteMoving)
+	}
+}
+
+// notAsFiles is the log line of notes.
+const notAsFiles = "jobs are not as these files have them"
 
 func (f *Follower) failed(ctx context.Context, err error) {
 	if ctx.Err() == nil {

@@ -242,6 +242,25 @@ func TestAFolderThatNeverStandsStill(t *testing.T) {
 	})
 }
 
+// That files change again and again is told no more when they have stood still, also if nothing comes of what was read.
+func TestAFolderThatStandsStillWithAFault(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		files := map[string]string{"a.yaml": "a: ["}
+		f := s.begin(jobfolder.Source{Gone: operate.GoneDisable}, files)
+		for range 2 {
+			for range 40 {
+				f.write(files)
+				time.Sleep(time.Second)
+			}
+			require.Len(t, f.State().Notes, 1)
+			time.Sleep(2 * time.Second)
+			require.Len(t, f.State().Faults, 1)
+			require.Empty(t, f.State().Notes)
+		}
+	})
+}
+
 // A comparison that the registry breaks off tells nothing of the jobs behind.
 func TestAComparisonThatBreaksOff(t *testing.T) {
 	t.Parallel()
