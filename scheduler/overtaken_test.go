@@ -170,3 +170,23 @@ func TestNoAnswerOfAStrategyComesInTime(t *testing.T) {
 		require.Equal(t, map[string]int{fullID("a"): 3, fullID("c19"): 3}, c.owners())
 	})
 }
+
+// That several instances come within moments, each of which has the strategy asked anew, is no sign that it never answers.
+func TestManyInstancesComeWhileAStrategyIsAsked(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var logs logbook
+		cfg, option := slowlySpread(8), slowStrategy(t, twoSeconds)
+		a := c.startWith("a", nil, []scheduler.Option{option, scheduler.WithLogger(slog.New(&logs))}, cfg)
+		sleepUntil(10 * time.Second)
+		for n := range 7 {
+			c.startWith(fmt.Sprint("c", n), nil, []scheduler.Option{option}, cfg)
+			time.Sleep(200 * time.Millisecond)
+			require.Empty(t, jobHealth(t, a, "orders").Sharding, "instance %d", n)
+		}
+		time.Sleep(8 * time.Second)
+		require.Empty(t, jobHealth(t, a, "orders").Sharding)
+		require.Zero(t, logs.of("items stay where they are: the sharding strategy gave no assignment"))
+		require.Len(t, c.owners(), 8)
+	})
+}

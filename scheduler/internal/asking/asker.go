@@ -60,15 +60,15 @@ type bound struct {
 }
 
 // Ask calls code, and returned when code has returned; it is not the newest then if something else was asked meanwhile, or it
-// was dropped. If the newest question has no answer in time, Ask calls late of it, and goes on waiting. If too many calls have
-// not returned, Ask does not call code and returns false; the calls under way, which several changes in one moment have asked
-// for, may all be about to return.
-func (a *Asker) Ask(code func() error, late func(anew bool), returned func(newest bool, err error)) bool {
+// was dropped. If the newest question has no answer in time, Ask calls late of it, and goes on waiting. While too many calls
+// have not returned, Ask does not call code, and late is not called any earlier for that: the calls under way, which
+// several changes in one moment have asked for, may all be about to return.
+func (a *Asker) Ask(code func() error, late func(anew bool), returned func(newest bool, err error)) {
 	a.question++
 	a.await(late)
 	a.unasked = a.underWay >= mostHanging
 	if a.unasked {
-		return false
+		return
 	}
 	question := a.question
 	a.underWay++
@@ -86,7 +86,6 @@ func (a *Asker) Ask(code func() error, late func(anew bool), returned func(newes
 			}
 		})
 	})
-	return true
 }
 
 // await has late called when the time is over that began with the first question.

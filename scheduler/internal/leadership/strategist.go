@@ -21,7 +21,7 @@ type strategist struct {
 	request  sharding.Request
 
 	open     bool  // the newest is to be answered
-	late     error // and has not been in time, or could not be asked
+	late     error // and none has been in time
 	answered bool
 	answer   sharding.Assignment
 	err      error
@@ -63,9 +63,7 @@ func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, reques
 	if !s.open || s.strategy != name || !sameRequest(s.request, request) {
 		s.strategy, s.request = name, copyOf(request)
 		s.open, s.answered, s.late = true, false, nil
-		if !l.callStrategy(strategy) {
-			s.late = asking.NotReturned("the strategy", true)
-		}
+		l.callStrategy(strategy)
 	}
 	switch {
 	case s.answered:
@@ -78,12 +76,12 @@ func (l *Leadership) askStrategy(name string, strategy sharding.Strategy, reques
 	}
 }
 
-// callStrategy asks the strategy what is to be asked, and tells whether it could.
-func (l *Leadership) callStrategy(strategy sharding.Strategy) bool {
+// callStrategy asks the strategy what is to be asked.
+func (l *Leadership) callStrategy(strategy sharding.Strategy) {
 	s := l.strategist
 	name, request := s.strategy, s.request
 	var answer sharding.Assignment
-	return s.Ask(func() (err error) {
+	s.Ask(func() (err error) {
 		answer, err = strategy.Assign(copyOf(request))
 		return err
 	}, func(anew bool) {
