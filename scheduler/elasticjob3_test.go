@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -734,6 +735,37 @@ func TestWhatElasticJob3RunsAgainWhileWeAreCutOff(t *testing.T) {
 		sleepUntil(waitOut)
 		require.Empty(t, c.reruns())
 		requireNoMarks(t, c, 0)
+	})
+}
+
+// What ElasticJob 3.x has run again is not run once more, though its claim has come and gone while a commit of ours was under way.
+func TestWhatElasticJob3RunsAgainInAMoment(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		a := c.startBeside3("a", nil, failingSlowly(3))
+		b := c.startBeside3("b", stuckUntilCancelled, failingSlowly(3))
+		j := c.elasticJob3Joins(lastJavaID)
+		sleepUntil(12 * time.Second)
+		c.take()
+		item := slices.IndexFunc([]int{0, 1, 2}, func(n int) bool { return c.node(orders.ItemRunning(n)).Value == fullID("b") })
+		require.GreaterOrEqual(t, item, 0)
+		b.crash(t)
+		for c.node(orders.Instance(fullID("b"))).Exists() {
+			time.Sleep(time.Millisecond)
+		}
+		a.registry.SetLatency(2 * time.Second) // it gives the items of b to others
+		time.Sleep(100 * time.Millisecond)
+		j.flag(item)
+		require.True(t, j.claimIfWanted(item))
+		j.begin(item, true)
+		j.endClaimed(item)
+		time.Sleep(time.Second)
+		a.registry.SetLatency(0)
+		sleepUntil(waitOut)
+		require.Empty(t, c.reruns())
+		record := c.state3().Item(item).Record.Value
+		require.Equal(t, int64(1), record.Counts.Lost)
+		requireNoMarks(t, c, item)
 	})
 }
 

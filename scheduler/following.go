@@ -117,7 +117,7 @@ func (r *runner) follow() {
 		return
 	}
 	if !r.state.KnowsAll() {
-		if r.scope.stale { // also if the job is being left: an item that came last may run
+		if r.scope.stale && (!r.departure.leaving || r.runsUnseen()) {
 			r.widen()
 		}
 		return
@@ -140,6 +140,16 @@ func (r *runner) follow() {
 	case narrow && v.Settled() && r.rounds.ToNote() == 0:
 		r.narrow(v)
 	}
+}
+
+// runsUnseen tells whether an item runs here that the state does not show: it came just as the state was narrowed.
+func (r *runner) runsUnseen() bool {
+	for e := range r.rounds.Running() {
+		if !r.state.Knows(e.Item) {
+			return true
+		}
+	}
+	return false
 }
 
 // oldest tells whether no instance has been in the job for longer than this one.

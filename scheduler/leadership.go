@@ -51,7 +51,7 @@ func (r *runner) lead() {
 		return // who leads must know all items
 	}
 	if v := r.look(); r.leadership.DeclaresLost(v) {
-		r.commit(r.lost.Decide(v, r.rounds.RunningHere))
+		r.commit(r.lost.Decide(v, r.accountedFor))
 	}
 	if r.applied >= r.needed { // whose items crashed must be known before they have new owners
 		r.commit(r.leadership.Decide(r.look()))

@@ -79,7 +79,7 @@ func (r *runner) commitLeave(batch room.Batch, stays bool) {
 	case batch == nil:
 		r.departure.left = !r.leadership.Electing() // an election under way may still bring something to take back
 		r.membership.NoteLeft(r.s.now())
-	case r.leads() && len(r.lost.Decide(r.look(), r.rounds.RunningHere)) == 0: // as in lead; else the next one looks
+	case r.leads() && len(r.lost.Decide(r.look(), r.accountedFor)) == 0: // as in lead; else the next one looks
 		r.leadership.Bequeath(r.look(), &batch[0])
 	}
 	r.handIn(batch)

@@ -1,6 +1,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -62,6 +63,16 @@ func (r *runner) noteMissed() bool {
 	batch, over := r.rounds.Note(r.look(), r.departure.left)
 	r.commit(batch)
 	return over || r.rounds.ToNote() == 0
+}
+
+// accountedFor returns the token of an item's execution that is not to be declared lost: it runs here, or Java has run it again.
+// It is 0 if there is none.
+func (r *runner) accountedFor(item int) registry.Revision {
+	if token := r.rounds.RunningHere(item); token != 0 || !r.peers.Taken(r.look(), item) {
+		return token
+	}
+	record := r.state.Record(item)
+	return record.Value.Token(record.Revision)
 }
 
 // claimAbandoned claims lost executions of items that may be another's.
@@ -149,7 +160,7 @@ func (p roundsPorts) SetAside(v room.View, node jobtree.Item, now time.Time) roo
 
 // Lost implements [rounds.Ports].
 func (p roundsPorts) Lost(v room.View, item int, here registry.Revision) (lost, wait bool) {
-	return p.runner().lost.Is(v, item, here)
+	return p.runner().lost.Is(v, item, cmp.Or(here, p.runner().accountedFor(item)))
 }
 
 // DeclareLost implements [rounds.Ports].

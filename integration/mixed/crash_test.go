@@ -33,7 +33,12 @@ func theGoLeaderIsKilled(t *testing.T, j java) {
 	runs := g.wait("the next fires", func(runs []job.ShardingContext) bool { return countOf(runs, 2, job.Scheduled) > 3 })
 	// Java may be the faster one to claim what waits, and never had the item otherwise.
 	events := j.last.Events(c.job)
-	require.Equal(t, 1, countOf(runs, 2, job.Failover)+begins(events)[2], "%s; Java: %+v", shown(runs), events)
+	ours, theirs := countOf(runs, 2, job.Failover), begins(events)[2]
+	if c.layout == jobtree.ElasticJob3 && theirs == 1 { // whose claim may have come and gone before ours heard of it, see docs/java.md
+		require.LessOrEqual(t, ours, 1)
+		ours = 0
+	}
+	require.Equal(t, 1, ours+theirs, "%s; Java: %+v", shown(runs), events)
 	j.last.WaitEvents(c.job, began(1, 0))
 }
 

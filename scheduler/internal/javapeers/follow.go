@@ -13,6 +13,7 @@ func (s *java) Before(v room.View, step registry.Step) {
 	s.noteRuns(v, step)
 	s.noteOnce(step)
 	s.lookForCrashes(v, step)
+	s.claimed.note(v, step)
 }
 
 // After implements [peers.Watcher]: a leader plans again when an item has ended that is to be moved.

@@ -103,8 +103,9 @@ type java struct {
 	lastCron
 	once onceListeners
 	strangers
-	taken actor.Lookout // items that Java may have taken over
-	left  actor.Lookout // items of which gone instances may have left marks
+	taken   actor.Lookout // items that Java may have taken over
+	claimed claimedWhile
+	left    actor.Lookout // items of which gone instances may have left marks
 }
 
 var (

@@ -29,6 +29,7 @@ type rests struct {
 
 	leaving []int // what others are to have of this instance's items, while it does not lead
 	known   bool  // that is known
+	unknown bool  // it is not yet, as the strategy has been asked: it is not asked again for each item
 }
 
 // resting tells whether an item rests.
@@ -57,6 +58,7 @@ func (r *rests) noteEnd(v room.View, item int, change registry.Change) {
 
 // settleRests begins and ends rests.
 func (s *java) settleRests(v room.View) {
+	s.unknown = false
 	for _, item := range s.ended {
 		if s.mayRest(v, item) {
 			if s.until == nil {
@@ -81,11 +83,11 @@ func (s *java) settleRests(v room.View) {
 	}
 }
 
-// mayRest tells whether an item is to rest, or it is not known yet. Where missed fires are not made up, there is time between
+// mayRest tells whether an item is to rest. Where missed fires are not made up, there is time between
 // a run and the next fire. Such an item rests only if that was not enough, or what ran of it may have been asked to end.
 func (s *java) mayRest(v room.View, item int) bool {
 	madeUp := v.Rules.On && v.Rules.Delay == 0
-	return (madeUp || s.stands()) && s.mayGo(v, item) && (s.toGo(v, item) || !v.Leads() && !s.known)
+	return (madeUp || s.stands()) && s.mayGo(v, item) && s.toGo(v, item)
 }
 
 // mayGo tells whether a leader of ours moves an item of this instance, if it is to go, and has not let it rest in vain.
@@ -104,7 +106,7 @@ func (s *java) others(v room.View) []int {
 	if v.Leads() {
 		return s.held
 	}
-	if s.known {
+	if s.known || s.unknown {
 		return s.leaving
 	}
 	s.leaving, s.known = nil, true
@@ -116,7 +118,7 @@ func (s *java) others(v room.View) []int {
 		s.leaving, err = resharding.Leaving(v.State, strategy, v.Instance)
 	}
 	if s.known = !protect.Is(err, peers.ErrAsked); !s.known {
-		s.lookAtRuns = true // when the answer comes
+		s.unknown, s.lookAtRuns = true, true // when the answer comes
 	}
 	return s.leaving
 }

@@ -107,6 +107,9 @@ func (None) MakesRoom(room.View, int) bool { return false }
 // RoomsChange implements [Executors].
 func (None) RoomsChange() bool { return false }
 
+// Taken implements [Executors].
+func (None) Taken(room.View, int) bool { return false }
+
 // PastKnown implements [Executors].
 func (None) PastKnown(jobtree.Item) bool { return true }
 

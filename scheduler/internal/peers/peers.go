@@ -143,6 +143,8 @@ type Executors interface {
 	// that this may be so of others by now.
 	MakesRoom(v room.View, item int) bool
 	RoomsChange() bool
+	// Taken tells whether one of them has run a lost execution of ours again, which the item's record has yet to say.
+	Taken(v room.View, item int) bool
 	// PastKnown tells whether it is known what an item ran for before it came here.
 	PastKnown(node jobtree.Item) bool
 	// Successor tells of an item that came off this instance, or that nothing runs of here any more, whether it is not settled yet
