@@ -60,9 +60,23 @@ func (j *judge) judgeScheduled(n int, s *settings, first time.Time, in span, obs
 			j.judgePrompt(m, j.byItem[n][i], obstacles)
 			continue
 		}
-		j.judgeMissed(m, obstacles)
+		if !j.wentAside(m) {
+			j.judgeMissed(m, obstacles)
+		}
 	}
 	return time.Time{}
+}
+
+// setAside is a record that could not be read and was replaced: what it said of fires until then is not known.
+type setAside struct {
+	spoilt time.Time // when a hand wrote it
+	upTo   time.Time // the item goes on with the fires after it
+}
+
+// wentAside tells whether a fire had yet to be run when the record of its item could not be read any more, and came before
+// that was set aside. It may be due later still, as its item delays it at random.
+func (j *judge) wentAside(m missed) bool {
+	return slices.ContainsFunc(j.setAside[m.item], func(a setAside) bool { return !m.due.Before(a.spoilt) && !m.fire.After(a.upTo) })
 }
 
 // standsFor tells whether an execution is that of a fire.

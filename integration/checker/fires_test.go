@@ -250,6 +250,38 @@ func TestAFireWithAJitterIsDueLater(t *testing.T) {
 	}
 }
 
+// A fire that came before a record was set aside is not known to be owed, also if it is due later. One that was due before
+// a hand spoilt the record had to be run by then, and one that comes afterwards is run like any other.
+func TestAFireBeforeARecordIsSetAside(t *testing.T) {
+	t.Parallel()
+	delay := jitter.Jitter{Job: "orders", Most: 45 * time.Second}
+	due := delay.Of(fire)
+	for name, tt := range map[string]struct {
+		spoilt, aside time.Duration // after the fire
+		owed          bool
+	}{
+		"between the two":            {-30 * second, second, false},
+		"before it":                  {-30 * second, -20 * second, true},
+		"spoilt when it was overdue": {due + 20*second, due + 25*second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Jitter = delay.Most }))
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			before := fire.Add(-minute)
+			s.end(0, s.at(-minute+delay.Of(before)).begin(0, a, job.Scheduled, before), jobtree.Success)
+			s.at(tt.spoilt).tamper(put(tree.ItemRecord(0), "garbage", 0))
+			fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: fire.Add(tt.aside)}
+			s.at(tt.aside).commit(put(tree.ItemRecord(0), jobtree.EncodeRecord(fresh), 0), put(tree.ItemAside(0), "garbage", 0))
+			for i := minute; i < 5*minute; i += minute {
+				s.end(0, s.at(i+delay.Of(fire.Add(i))).begin(0, a, job.Scheduled, fire.Add(i)), jobtree.Success)
+			}
+			findings := s.judge()
+			require.Equal(t, tt.owed, hasLapse(findings, lapse{checker.NoStall, "the fire of 01:00:00"}), "%v", findings)
+		})
+	}
+}
+
 // A fire whose jitter is changed while it is delayed is due by the new one, and at once if that is over.
 func TestAFireWhoseJitterIsChangedIsDueAllTheSame(t *testing.T) {
 	t.Parallel()

@@ -110,6 +110,9 @@ func (j *judge) tampered(at time.Time, n int) {
 	if wrote {
 		j.forgotten[n] = append(j.forgotten[n], at)
 	}
+	if was.Record.Err == nil && is.Record.Err != nil {
+		j.spoilt[n] = at
+	}
 	if open == nil {
 		return
 	}

@@ -63,6 +63,8 @@ type judge struct {
 	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
 	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
 	forgotten   map[int][]time.Time        // when records of items went though the job stayed, and no process is to blame
+	spoilt      map[int]time.Time          // since when records cannot be read, or could not the last time
+	setAside    map[int][]setAside         // records that could not be read
 	abandoned   map[int]abandoned          // items to be run again because their owners crashed
 	requeued    map[int]bool               // items that wait for that
 	feigned     map[int]spans              // when records that a hand wrote said that items run, of which nothing is known
@@ -81,6 +83,7 @@ func newJudge(h History, rules Rules) *judge {
 		requests: make(map[registry.Revision]bool),
 		untold:   make(map[int]bool), unrecorded: make(map[int]*execution), forgotten: make(map[int][]time.Time),
 		feigned: make(map[int]spans), abandoned: make(map[int]abandoned), requeued: make(map[int]bool),
+		spoilt: make(map[int]time.Time), setAside: make(map[int][]setAside),
 
 		operations: make(map[string]*operation), changed: make(map[string]time.Time), told: make(map[string][]time.Time),
 	}

@@ -53,6 +53,9 @@ func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
 	if !is.Record.Exists() && n >= j.now.Total() { // the job has no such item, and may get it back as a new one
 		j.forgotten[n] = append(j.forgotten[n], at)
 	}
+	if was.Record.Err != nil && is.Record.Exists() && is.Record.Err == nil {
+		j.setAside[n] = append(j.setAside[n], setAside{j.spoilt[n], next.LastFire})
+	}
 	switch {
 	case j.untold[n]: // what it was says nothing of what it should be
 		if is.Record.Exists() { // and not when what the hand put goes with the hand's session
