@@ -59,6 +59,7 @@ type scope struct {
 	switching bool      // another view is being opened, or replaces the present one
 	replacing bool      // the present one is closed, and the other one has not shown anything yet
 	brief     bool      // the state was narrowed last for a short time only
+	refused   bool      // the other one could not be opened, the last time
 	narrow    *narrowed // nil while it is not
 }
 
@@ -114,6 +115,10 @@ func onlyAsked(c registry.Change) bool {
 // follow changes over to a view of more, or of less, if that is due. It comes after every decision.
 func (r *runner) follow() {
 	if !r.started || r.scope.switching || r.blind != nil {
+		return
+	}
+	if rest := room.RetryAfter - time.Since(r.scope.moved); r.scope.refused && rest > 0 {
+		r.alarm.Set(rest)
 		return
 	}
 	if !r.state.KnowsAll() {
@@ -227,15 +232,15 @@ func (r *runner) widened() {
 	r.scope.narrow, r.scope.stale, r.scope.moved = nil, false, now
 }
 
-// openOther opens another view, and calls opened in a message. If that fails, it is tried again when it is still wanted.
+// openOther opens another view, and calls opened in a message. If that fails, it is tried again a second later if it is
+// still wanted.
 func (r *runner) openOther(open func(ctx context.Context) (*registry.View, error), opened func(view *registry.View)) {
 	r.scope.switching = true
 	r.s.work.Go(func() {
 		view, err := open(r.life)
 		if err != nil {
 			r.box.Post(func() {
-				r.scope.switching, r.scope.moved = false, time.Now()
-				r.alarm.Set(room.RetryAfter)
+				r.scope.switching, r.scope.refused, r.scope.moved = false, true, time.Now()
 			})
 			return
 		}
@@ -248,6 +253,7 @@ func (r *runner) openOther(open func(ctx context.Context) (*registry.View, error
 		r.next = view
 		r.s.mu.Unlock()
 		r.box.Post(func() {
+			r.scope.refused = false
 			if r.blind != nil { // it opens a view by itself
 				r.dropOther(view)
 				return

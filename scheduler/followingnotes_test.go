@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -61,4 +62,58 @@ func TestAStopAfterSomethingToTellWentOutOfSight(t *testing.T) {
 		narrow.stop(t)
 		require.Less(t, time.Since(began), time.Second)
 	})
+}
+
+// refusesViews is a registry that lets nobody open another view of a job while that is told, and counts how often it is asked.
+type refusesViews struct {
+	*memory.Registry
+	refuses atomic.Bool
+	asked   atomic.Int64
+}
+
+func (r *refusesViews) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
+	if r.refuses.Load() {
+		r.asked.Add(1)
+		return nil, registry.ErrUnavailable
+	}
+	return r.Registry.View(ctx, path, except...)
+}
+
+func (r *refusesViews) ViewParts(ctx context.Context, path string, parts []registry.Part, except ...func(path string) bool) (*registry.View, error) {
+	if r.refuses.Load() {
+		r.asked.Add(1)
+		return nil, registry.ErrUnavailable
+	}
+	return r.Registry.ViewParts(ctx, path, parts, except...)
+}
+
+// A process that wants to follow more of a job, or less, and is refused at once asks again a second later, and goes on with
+// what it follows meanwhile.
+func TestAViewThatIsRefusedIsAskedForOnceASecond(t *testing.T) {
+	const items, span = 9, 20 * time.Second
+	for name, refusedFrom := range map[string]time.Duration{"less": 0, "more": 20 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.start("0", nil, jobOf(items))
+				c.start("1", nil, jobOf(items))
+				reg := &refusesViews{Registry: c.server.Open("test")}
+				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("2")), scheduler.WithFollowing(scheduler.FollowOwn))
+				require.NoError(t, err)
+				require.NoError(t, errOf(s.Add(t.Context(), jobOf(items), c.record("2", nil))))
+				narrow := c.run(s, reg.Registry)
+				<-s.Ready()
+				time.Sleep(refusedFrom)
+				reg.refuses.Store(true)
+				c.start("3", nil, jobOf(items))
+				time.Sleep(span)
+				require.InDelta(t, span/time.Second, reg.asked.Load(), 2)
+				reg.refuses.Store(false)
+				time.Sleep(5 * time.Second)
+				c.take()
+				time.Sleep(5 * time.Second)
+				require.Len(t, c.take(), items)
+				narrow.stop(t)
+			})
+		})
+	}
 }
