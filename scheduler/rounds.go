@@ -68,8 +68,13 @@ func (r *runner) noteMissed() bool {
 // accountedFor returns the token of an item's execution that is not to be declared lost: it runs here, or Java has run it again.
 // It is 0 if there is none.
 func (r *runner) accountedFor(item int) registry.Revision {
-	if token := r.rounds.RunningHere(item); token != 0 || !r.peers.Taken(r.look(), item) {
-		return token
+	return cmp.Or(r.rounds.RunningHere(item), r.takenByJava(item))
+}
+
+// takenByJava returns the token of an item's execution that Java has run again; 0 = none.
+func (r *runner) takenByJava(item int) registry.Revision {
+	if !r.peers.Taken(r.look(), item) {
+		return 0
 	}
 	record := r.state.Record(item)
 	return record.Value.Token(record.Revision)
@@ -160,7 +165,7 @@ func (p roundsPorts) SetAside(v room.View, node jobtree.Item, now time.Time) roo
 
 // Lost implements [rounds.Ports].
 func (p roundsPorts) Lost(v room.View, item int, here registry.Revision) (lost, wait bool) {
-	return p.runner().lost.Is(v, item, cmp.Or(here, p.runner().accountedFor(item)))
+	return p.runner().lost.Is(v, item, cmp.Or(here, p.runner().takenByJava(item)))
 }
 
 // DeclareLost implements [rounds.Ports].

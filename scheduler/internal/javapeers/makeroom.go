@@ -29,7 +29,7 @@ func (m *making) noteChange() {
 
 // RoomsChange implements [peers.Executors].
 func (s *java) RoomsChange() bool {
-	s.unknown = false
+	s.askAnew()
 	if s.lookAtRuns && !s.stands() {
 		s.ports.Wake(time.Until(s.heedAt))
 		return false

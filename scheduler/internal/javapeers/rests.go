@@ -27,9 +27,24 @@ type rests struct {
 	until map[int]time.Time // by item that rests
 	stays map[int]bool      // items that have rested in vain since the assignment changed, or what it is made of
 
-	leaving []int // what others are to have of this instance's items, while it does not lead
-	known   bool  // that is known
-	unknown bool  // it is not yet, as the strategy has been asked: it is not asked again for each item
+	leaving []int  // what others are to have of this instance's items, while it does not lead
+	answer  answer // of the strategy, which says so
+}
+
+// answer is how far a strategy has answered.
+type answer string
+
+const (
+	notAsked answer = "" // or something has changed since
+	pending  answer = "pending"
+	known    answer = "known"
+)
+
+// askAnew has the strategy asked again if it has yet to answer: once a decision, and not for each item.
+func (r *rests) askAnew() {
+	if r.answer == pending {
+		r.answer = notAsked
+	}
 }
 
 // resting tells whether an item rests.
@@ -42,7 +57,7 @@ func (r *rests) resting(item int) bool {
 func (s *java) noteAssignment(t jobtree.Touched) {
 	wanted := t.Config || t.Servers || t.Instances || t.Leader
 	if wanted || t.Epoch || t.Owners {
-		s.known, s.stays = false, nil
+		s.answer, s.stays = notAsked, nil
 	}
 	if wanted {
 		s.noteChange()
@@ -58,7 +73,7 @@ func (r *rests) noteEnd(v room.View, item int, change registry.Change) {
 
 // settleRests begins and ends rests.
 func (s *java) settleRests(v room.View) {
-	s.unknown = false
+	s.askAnew()
 	for _, item := range s.ended {
 		if s.mayRest(v, item) {
 			if s.until == nil {
@@ -106,10 +121,10 @@ func (s *java) others(v room.View) []int {
 	if v.Leads() {
 		return s.held
 	}
-	if s.known || s.unknown {
+	if s.answer != notAsked {
 		return s.leaving
 	}
-	s.leaving, s.known = nil, true
+	s.leaving, s.answer = nil, known
 	if !v.State.MembersMatter() {
 		return nil
 	}
@@ -117,8 +132,8 @@ func (s *java) others(v room.View) []int {
 	if err == nil {
 		s.leaving, err = resharding.Leaving(v.State, strategy, v.Instance)
 	}
-	if s.known = !protect.Is(err, peers.ErrAsked); !s.known {
-		s.unknown, s.lookAtRuns = true, true // when the answer comes
+	if protect.Is(err, peers.ErrAsked) {
+		s.answer, s.lookAtRuns = pending, true // when it comes
 	}
 	return s.leaving
 }
