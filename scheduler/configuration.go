@@ -85,6 +85,8 @@ func (r *runner) keepTime(paused bool) {
 		r.rounds.Unticked()
 		if !r.state.Config.Exists() {
 			r.rounds.FireBy(fires.Times{}, r.s.now(), nil)
+		} else if r.configuration.Refusal() != "" {
+			r.overhear(r.state.Config.Value)
 		}
 		return
 	}
@@ -110,6 +112,16 @@ func (r *runner) keepTime(paused bool) {
 		told = r.rounds.NewestTick()
 	}
 	r.s.timetable.Set(r.entry, schedule, delays, delayed, told)
+}
+
+// overhear takes in a configuration that this process refuses, and by which others may go on.
+func (r *runner) overhear(cfg job.Config) {
+	schedule, err := r.s.schedules.Of(cfg)
+	if err != nil {
+		return // beside Java, which goes on by the cron before
+	}
+	delay, _ := cronexpr.DelayOf(schedule)
+	r.rounds.Overhear(cfg, delay, r.s.now())
 }
 
 // firesByBoth returns which of the fires that are due stay when the times have changed: those of the last moment that the

@@ -147,6 +147,58 @@ func TestOneOfThreeRefusesTheConfiguration(t *testing.T) {
 	}
 }
 
+// While a process refuses the configuration, others go on by it, and much of what they run leaves no trace. When it can use the
+// next one, nothing that others ran, or was no fire of theirs, is run for what it remembers of the time before.
+func TestWhatChangesWhileAProcessRefuses(t *testing.T) {
+	t.Parallel()
+	for name, changes := range map[string][2]func(*job.Config){
+		"items go and come back": {
+			func(cfg *job.Config) { cfg.ShardingTotalCount = 2 },
+			func(cfg *job.Config) { cfg.ShardingTotalCount = 6 },
+		},
+		"there are no records for a while": {
+			func(cfg *job.Config) { cfg.Unmonitored = true },
+			func(cfg *job.Config) { cfg.Unmonitored = false },
+		},
+		"there are no records for a while, and what was missed is made up for hours": {
+			func(cfg *job.Config) { cfg.Unmonitored, cfg.MisfireWindow = true, 3*time.Hour },
+			func(cfg *job.Config) { cfg.Unmonitored = false },
+		},
+		"there are other fires for a while, and what was missed is made up for hours": {
+			func(cfg *job.Config) { cfg.Cron, cfg.MisfireWindow = "0 0 0 1 1 ?", 3*time.Hour },
+			func(cfg *job.Config) { cfg.Cron = everyFive },
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := jobOf(6)
+				cfg.Misfire = job.MisfireAll
+				c.startChoosy("s", nil, cfg)
+				sleepUntil(17 * time.Second)
+				c.start("a", nil, cfg) // which has not seen the fires until then
+				cfg.JobParameter = "new"
+				c.change(cfg)
+				time.Sleep(time.Second)
+				changes[0](&cfg)
+				c.change(cfg)
+				time.Sleep(20 * time.Minute) // surplus records are gone by then
+				changes[1](&cfg)
+				c.change(cfg)
+				time.Sleep(time.Second) // there is no fire in between
+				before := len(c.all())
+				back := time.Now()
+				c.change(with(cfg, "newer"))
+				time.Sleep(time.Minute)
+				require.Equal(t, map[string]int{fullID("a"): 3, fullID("s"): 3}, c.owners())
+				for _, r := range c.all()[before:] {
+					require.True(t, r.sc.Fire.After(back.Add(-time.Second)), "%s of item %d runs again: %s", r.sc.Fire, r.sc.Item, r.sc.Source)
+				}
+			})
+		})
+	}
+}
+
 // A Java leader does not see why, but that the instance has left: it gives its items to others. Nobody takes it for shut down.
 func TestAJavaLeaderGivesNothingToAProcessThatRefuses(t *testing.T) {
 	t.Parallel()

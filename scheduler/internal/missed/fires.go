@@ -86,8 +86,8 @@ func (f *Fires) Observe(v room.View, others peers.Traits, t jobtree.Touched) {
 	for _, n := range t.Items {
 		f.witness.Bar(n, v.State.Disabled(n))
 	}
-	if v.Usable {
-		f.witness.Follow(Total(v, others))
+	if total := Total(v, others); total > 0 {
+		f.witness.Follow(total)
 	}
 	if stored := v.State.Config; stored.Exists() && stored.Err == nil {
 		f.heedDisabled(v)
@@ -107,13 +107,20 @@ func (f *Fires) heedDisabled(v room.View) {
 	}
 }
 
-// Total returns how many items the job has, by its settings, which must be usable, and by its assignment, if that does
-// not come in pieces.
+// Total returns how many items the job has, by its settings and by its assignment, if that does not come in pieces; 0 if
+// that is not known. Others may go on by settings that this process refuses.
 func Total(v room.View, others peers.Traits) int {
-	if others.Unsteady {
-		return v.Config.ShardingTotalCount
+	total := v.Config.ShardingTotalCount
+	switch {
+	case v.Refused:
+		total = max(0, v.State.Config.Value.ShardingTotalCount)
+	case !v.Usable:
+		return 0
 	}
-	return min(v.Config.ShardingTotalCount, v.State.Total())
+	if others.Unsteady {
+		return total
+	}
+	return min(total, v.State.Total())
 }
 
 // Renew takes in that the job had no such item for a while: what was ticked before is not the item's.
@@ -136,11 +143,15 @@ func (f *Fires) Forget() { f.witness.Forget() }
 
 // Adopt takes in the configuration by which the job goes on.
 func (f *Fires) Adopt(v room.View) {
-	// A fixed delay has no fires but what the records say.
-	records := v.Config.Monitored() && v.Rules.Delay == 0
+	f.Record(v.Config.Monitored(), v.Rules.Delay, v.Clock.Now())
+}
+
+// Record takes in whether records say for which fires items run from now on. A fixed delay has no fires but what they say.
+func (f *Fires) Record(monitored bool, delay time.Duration, now time.Time) {
+	records := monitored && delay == 0
 	if records && !f.records && f.Timed() {
 		f.witness.Forget() // what was run for is in no record
-		f.witness.Void(time.Time{}, v.Clock.Now())
+		f.witness.Void(time.Time{}, now)
 	}
 	f.records = records
 }

@@ -10,10 +10,10 @@ import (
 // dropSurplus drops what is due of items that the job has no more, with each step that takes some away: the next one may
 // give them back, as new items, and what came before that is not theirs. Their records, which say what ran, are gone.
 func (r *Rounds) dropSurplus(v room.View) {
-	if !v.Usable {
+	total := missed.Total(v, r.ports.Others())
+	if total == 0 {
 		return
 	}
-	total := missed.Total(v, r.ports.Others())
 	for n, it := range r.items {
 		if n >= total {
 			r.rouse(it)

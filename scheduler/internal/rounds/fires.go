@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -37,6 +38,15 @@ func (r *Rounds) FireBy(next fires.Times, now time.Time, stays func(fire time.Ti
 	for _, it := range r.items {
 		it.Due = it.Due.DropOtherTimes(stays)
 	}
+}
+
+// Overhear takes in by which settings others go on while this process refuses them: what they forget is not made up here
+// either when it can use the next ones.
+func (r *Rounds) Overhear(cfg job.Config, delay time.Duration, now time.Time) {
+	if times := fires.TimesOf(cfg); !r.missed.FiresBy(times) {
+		r.FireBy(times, now, nil)
+	}
+	r.missed.Record(cfg.Monitored(), delay, now)
 }
 
 // ClockWrong takes in that this process's clock is off by so much; negative if it is behind.
