@@ -186,6 +186,8 @@ func (j *judge) examineAssignment(found ailments, at time.Time) {
 		owner := s.Owner(n)
 		if i := s.Instance(owner); i.Created == 0 || !j.hands.mayOwn(s, i) {
 			found[ailment{guarantee: NoStall, item: n, text: fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
+		} else if j.refuses(owner, at) {
+			found[ailment{guarantee: NoStall, item: n, text: fmt.Sprintf("the item belongs to %q, which refuses the settings,", owner)}] = now
 		}
 		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() && !j.onlyUnmarked(n) {
 			found[ailment{guarantee: NothingForgotten, item: n, text: "a lost execution is not declared as lost"}] = now

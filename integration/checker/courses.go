@@ -14,7 +14,7 @@ import (
 // and the cluster wrote there, and nothing that a process says of itself.
 type courses struct {
 	settings course[*settings]
-	attended course[bool]             // whether an instance is there that is enabled, and no ghost: what is missed then is to be made up
+	attended course[bool]             // whether an instance minds the fires: what is missed then is to be made up
 	manned   course[bool]             // whether one of them may begin anything, or could if it did not leave the job unasked
 	owner    map[int]*course[string]  // of an item
 	runnable map[int]*course[bool]    // whether the item is there, and enabled
@@ -63,13 +63,19 @@ func newCourses() courses {
 	}
 }
 
-// note takes note of a state that the registry came to, in which those who serve may be told.
-func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched, h hands, serves func(jobtree.Instance) bool) {
+// part tells of an instance what it does in a state.
+type part struct {
+	minds  func(jobtree.Instance) bool // it sees which fires come
+	serves func(jobtree.Instance) bool // see [judge.serves]
+}
+
+// note takes note of a state that the registry came to, in which instances have their part.
+func (c *courses) note(at time.Time, s *jobtree.State, touched jobtree.Touched, has part) {
 	if touched.Config {
 		c.settings.note(at, settingsOf(s.Config))
 	}
-	c.attended.note(at, slices.ContainsFunc(s.Instances, func(i jobtree.Instance) bool { return s.Enabled(i.ID) && !h.ghost(s, i) }))
-	c.manned.note(at, slices.ContainsFunc(s.Instances, serves))
+	c.attended.note(at, slices.ContainsFunc(s.Instances, has.minds))
+	c.manned.note(at, slices.ContainsFunc(s.Instances, has.serves))
 	for _, i := range s.Instances {
 		ip := jobtree.ServerOf(i.ID)
 		of(c.servers, ip).note(at, !s.Enabled(i.ID))

@@ -56,6 +56,8 @@ func (j *judge) excusesOf(i Incident) spans {
 			noticed = noticed.Add(r.TTL + r.Detect)
 		}
 		return spans{{i.From, noticed}, back}
+	case Refused: // it tells what was missed and leaves, or takes part if nobody else could
+		return spans{{i.From, i.From.Add(2*r.Settle + r.Detect)}, {until, until.Add(r.Settle + r.Detect)}}
 	case Paced: // what this excuses is judged as a whole
 		return spans{{i.From, until.Add(r.TTL + r.Settle + r.Detect)}}
 	case Misset: // until it is noticed, and again when the clock is set right

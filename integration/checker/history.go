@@ -101,11 +101,12 @@ const (
 	Paced                     // the store took Rate transactions a second at most; Instance is empty
 	Tampered                  // a careless hand wrote to a node, which stayed as it wrote until Until; Instance is empty
 	Unlisted                  // a careless hand deleted the node of its instance
+	Refused                   // it could not use the settings of the job
 )
 
 // String returns the kind in a word.
 func (k Kind) String() string {
-	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down", "message held up", "requests copied", "clock wrong", "job denied", "store of limited capacity", "tampered with", "taken off the list"}
+	words := [...]string{"?", "started", "stopped", "crashed", "cut off", "paused", "slow", "session dropped", "answers lost", "watch broken", "store down", "message held up", "requests copied", "clock wrong", "job denied", "store of limited capacity", "tampered with", "taken off the list", "settings refused"}
 	if int(k) >= len(words) {
 		k = 0
 	}

@@ -156,7 +156,12 @@ func (j *judge) replay() {
 			}
 		}
 		j.noteFeigned(state, touched.Items)
-		j.courses.note(state.At, j.now, touched, j.hands, func(i jobtree.Instance) bool { return j.serves(i, state.At) })
+		j.courses.note(state.At, j.now, touched, part{
+			minds: func(i jobtree.Instance) bool {
+				return j.now.Enabled(i.ID) && !j.hands.ghost(j.now, i) && !j.willRefuse(i.ID, state.At)
+			},
+			serves: func(i jobtree.Instance) bool { return j.serves(i, state.At) },
+		})
 		j.noteChanges(state.At, state.Step)
 		j.noteOrphans(state.At)
 		j.noteAbandoned(state.At)

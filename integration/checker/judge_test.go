@@ -879,6 +879,64 @@ func TestClocksThatDiffer(t *testing.T) {
 	require.Empty(t, checker.Judge(s.History, rules))
 }
 
+// A process that cannot use the settings leaves the job to others, and comes back soon after it can. Where nobody else is, the
+// job pauses.
+func TestSettingsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	refuse := func(s *story) {
+		cfg := s.state.Config.Value
+		cfg.Description = "new"
+		s.at(-30 * second).configure(cfg)
+		s.happen(checker.Refused, a).Until = fire.Add(30 * second)
+	}
+	leave := func(s *story) {
+		s.at(-29*second).commit(gone(tree.Instance(a)), gone(tree.Leader()))
+		s.takeOver()
+	}
+	run := func(s *story) {
+		for n := range 2 {
+			s.end(n, s.at(0).begin(n, b, job.Scheduled, fire), jobtree.Success)
+		}
+	}
+	back := func(s *story) {
+		s.at(31 * second).commit(put(tree.Instance(a), "", ofA))
+		s.commit(put(tree.ItemInstance(0), a, 0), s.epoch(2))
+		s.at(minute)
+	}
+	judgeAll(t, []chapter{
+		{"it leaves and comes back", func(s *story) {
+			refuse(s)
+			leave(s)
+			run(s)
+			back(s)
+		}, nil},
+		{"it keeps its items", func(s *story) {
+			refuse(s)
+			s.at(0)
+			s.end(1, s.begin(1, b, job.Scheduled, fire), jobtree.Success)
+			s.at(minute)
+		}, []lapse{{checker.NoStall, "which refuses the settings"}, {checker.NoStall, "nobody ran the fire"}}},
+		{"it does not come back", func(s *story) {
+			refuse(s)
+			leave(s)
+			run(s)
+			s.at(minute)
+		}, lapses(checker.StoppedWork, "takes no part")},
+		{"it leaves though it refuses nothing", func(s *story) {
+			leave(s)
+			run(s)
+			s.at(minute)
+		}, lapses(checker.StoppedWork, "takes no part")},
+		{"nobody else is there", func(s *story) {
+			s.at(-40*second).happen(checker.Stopped, b)
+			s.commit(put(tree.ItemInstance(1), a, 0), s.epoch(2))
+			s.drop(ofB)
+			refuse(s)
+			s.at(minute)
+		}, nil},
+	})
+}
+
 // A process that cannot follow the job has left it when its patience is over, and comes back soon after it can.
 func TestJobsThatAreDenied(t *testing.T) {
 	t.Parallel()

@@ -65,15 +65,29 @@ func (j *judge) asked(instance string, by time.Time) bool {
 }
 
 // serves tells whether an instance is one that cares for the job at a moment: it is enabled, no ghost, and nobody asked it
-// to leave. One that leaves unasked is, and what it does not do is found.
+// to leave. One that leaves unasked is, and what it does not do is found. One that cannot use the settings is not.
 func (j *judge) serves(i jobtree.Instance, at time.Time) bool {
-	return j.hands.mayOwn(j.now, i) || i.Shutdown && j.now.Enabled(i.ID) && j.registered(i) && !j.asked(i.ID, at)
+	leaves := i.Shutdown && j.now.Enabled(i.ID) && j.registered(i) && !j.asked(i.ID, at)
+	return (j.hands.mayOwn(j.now, i) || leaves) && !j.willRefuse(i.ID, at)
+}
+
+// refuses tells whether a process cannot use the settings of the job, and knows it, at a moment.
+func (j *judge) refuses(instance string, at time.Time) bool {
+	return slices.ContainsFunc(j.Incidents, func(i Incident) bool {
+		return i.Kind == Refused && i.Instance == instance && !at.Before(i.From) && at.Before(i.until())
+	})
+}
+
+// willRefuse tells whether a process cannot use the settings of the job as they are at a moment, be it that it has yet to
+// hear of them.
+func (j *judge) willRefuse(instance string, at time.Time) bool {
+	return j.refuses(instance, at) || j.refuses(instance, at.Add(j.rules.Settle))
 }
 
 // judgePresence judges whether a process was registered while it was alive and nothing kept it from
 // that, and was not while it was dead.
 func (j *judge) judgePresence(instance string) {
-	hindered := append(slices.Clone(j.excused), j.during(instance, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Denied)...).merge()
+	hindered := append(slices.Clone(j.excused), j.during(instance, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Expired, Denied, Refused)...).merge()
 	if len(j.States) == 0 {
 		return
 	}

@@ -147,7 +147,7 @@ func (j *judge) judgeTakenBack(e *execution, was jobtree.Item) {
 		return // it may have been too old when its begin was confirmed
 	}
 	now := settingsOf(j.before.Config)
-	if !now.usable || now.delay > 0 || was.Disabled || e.item >= now.ShardingTotalCount || !j.before.Enabled(e.instance()) {
+	if !now.usable || now.delay > 0 || was.Disabled || e.item >= now.ShardingTotalCount || !j.before.Enabled(e.instance()) || j.refuses(e.instance(), e.closed) {
 		return
 	}
 	hindered := j.during(e.instance(), j.rules.Settle, Cut, Paused, Slow, Paced, Down, Expired, Lost, Denied, Misset)

@@ -100,7 +100,7 @@ func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Tim
 // when the fire came, and nothing has kept it from speaking, nor the owner from hearing it, for as long as an owner waits.
 func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Time) bool {
 	since := at.Add(-j.rules.Handover - 2*j.rules.Settle - 2*j.rules.Skew)
-	kinds := []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Stopped, Held, Paced}
+	kinds := []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Refused, Stopped, Held, Paced}
 	if !since.After(m.due) || j.during(by, j.rules.Settle, kinds...).touches(since, at) || !j.presence[by].covers(since) {
 		return false
 	}
@@ -120,7 +120,7 @@ func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Tim
 // when a fire came.
 func (j *judge) ticked(instance string, fire, at, from time.Time) bool {
 	born := j.born(instance, at)
-	if !j.alive(instance, fire) || !j.alive(instance, at) || !born.Before(from) || j.out(instance).touches(from, at) {
+	if !j.alive(instance, fire) || !j.alive(instance, at) || !born.Before(from) || j.out(instance).touches(from, at) || j.during(instance, j.rules.Settle, Refused).touches(from, at) {
 		return false
 	}
 	return slices.ContainsFunc(j.presence[instance], func(p span) bool { return !p.from.Before(born) && p.from.Before(from) })
@@ -144,7 +144,7 @@ func (j *judge) handedOver(m missed, at time.Time) bool {
 				until = e.closed
 			}
 		}
-		trouble := j.during(s.is, j.rules.TTL, Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied)
+		trouble := j.during(s.is, j.rules.TTL, Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Refused)
 		if trouble.touches(m.due.Add(-j.rules.Settle), until.Add(j.rules.Settle)) {
 			return false
 		}

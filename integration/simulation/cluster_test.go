@@ -46,7 +46,8 @@ type cluster struct {
 	follows  func(id string) scheduler.Following
 	opening  func(id string) time.Duration // of a view of parts
 	requests int                           // of each process that are under way at a time; 0 = any number
-	hooks    []string                      // the phases of rounds for which the job has hooks
+	refuses  func(id string, cfg job.Config) bool
+	hooks    []string // the phases of rounds for which the job has hooks
 	log      *slog.Logger
 	slowLogs uint64      // by which logs are slow, see logOf
 	over     atomic.Bool // the test is
@@ -92,7 +93,7 @@ func (c *cluster) end() {
 
 func newCluster(t *testing.T, cfg job.Config) *cluster {
 	c := &cluster{
-		t: t, server: memory.NewServer(), rec: &recorder{job: cfg.Name}, rules: checker.DefaultRules(), declared: cfg,
+		t: t, server: memory.NewServer(), rec: &recorder{job: cfg.Name, refused: make(map[string]*checker.Incident)}, rules: checker.DefaultRules(), declared: cfg,
 		work:    func(job.ShardingContext) work { return work{takes: 100 * time.Millisecond} },
 		ttl:     memory.DefaultTTL,
 		latency: delayOf,

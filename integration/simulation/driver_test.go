@@ -53,7 +53,7 @@ func drive(t *testing.T, c *cluster, p plan) []string {
 	d := &driver{cluster: c, plan: p, slots: make([]slot, p.processes)}
 	d.holding = holding{d: d, sent: make(map[string]uint64)}
 	c.delays, c.hooks = d.holding.of, p.hooks
-	c.follows, c.opening = p.follows, p.opening
+	c.follows, c.opening, c.refuses = p.follows, p.opening, p.refuses
 	c.spread = func(id string) uint64 { return 1 + uint64(delayOf(id)) }
 	c.work, c.ttl = p.work, p.pace.unit
 	c.rules.TTL, c.rules.Grace, c.rules.Skew = c.ttl, p.pace.scaled(10*time.Second), p.skew

@@ -383,6 +383,9 @@ func (d *driver) putRight() {
 	if d.state().JobDisabled() {
 		d.configure(func(cfg *job.Config) { cfg.Disabled = false })
 	}
+	if d.plan.kind == refusals {
+		d.configure(func(cfg *job.Config) { cfg.JobParameter = "" })
+	}
 }
 
 // TestOperatorsDoEverything makes sure that what operators are drawn to do comes about: each verb is done in some of

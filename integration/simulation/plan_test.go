@@ -14,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/integration/checker"
 	"github.com/elasticron/elasticron/internal/inforce"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler"
 	"github.com/elasticron/elasticron/sharding"
@@ -162,6 +163,7 @@ const (
 	gates    = "hooks that code waits for"
 	traces   = "executions without records"
 	heads    = "begins ahead of fires"
+	refusals = "settings that a process refuses"
 
 	operators = "operators"
 )
@@ -197,6 +199,8 @@ func (p *plan) specialize(between *time.Duration) {
 		p.forgoRecords(r)
 	case 21, 22, 23:
 		p.beginAhead(r)
+	case 24, 25:
+		p.refuse(r)
 	}
 }
 
@@ -395,6 +399,27 @@ func (p *plan) denyViews(r *rand.Rand) {
 	for range r.IntN(3) {
 		p.drawn = append(p.drawn, []deed{stop, crash, changeTotal, toggleItem, toggleServer, runByHand, changeMisfire, changeParameter}[r.IntN(8)])
 	}
+}
+
+// refuse has processes refuse settings that others can use: of each parameter of the job one of them, or none. Little else
+// happens.
+func (p *plan) refuse(r *rand.Rand) {
+	p.kind, p.holdups, p.hooks, p.processes = refusals, nil, nil, 2+r.IntN(4)
+	p.drawn = []deed{launch, launch, changeParameter, changeParameter, changeParameter}
+	for range r.IntN(3) {
+		p.drawn = append(p.drawn, []deed{stop, crash, changeTotal, toggleItem, toggleServer, runByHand, changeMisfire, expire}[r.IntN(8)])
+	}
+}
+
+// refuses tells whether a process cannot use settings. It can use those with which it all began.
+func (p *plan) refuses(id string, cfg job.Config) bool {
+	if p.kind != refusals || cfg.JobParameter == "" {
+		return false
+	}
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, p.seed, cfg.JobParameter)
+	slot := int(h.Sum64() % uint64(p.processes+1))
+	return jobtree.ServerOf(id) == fmt.Sprintf("10.0.0.%d", slot+1)
 }
 
 // boundMissed has the job make up missed fires up to an age, which outlasts that nobody was there. Processes

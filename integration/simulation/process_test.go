@@ -54,6 +54,26 @@ func (p *process) execute(ctx context.Context, sc job.ShardingContext) error {
 	return err
 }
 
+// code is the user code of the process: one that may refuse settings, if any does.
+func (p *process) code() job.Handler {
+	if p.c.refuses == nil {
+		return job.HandlerFunc(p.execute)
+	}
+	return picky{p}
+}
+
+// picky is code that cannot use some settings of the job.
+type picky struct{ p *process }
+
+var errPicky = errors.New("the process has not what it takes")
+
+func (c picky) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	if c.p.c.refuses(c.p.id, cfg) {
+		return nil, errPicky
+	}
+	return c.p.execute, nil
+}
+
 // running waits while the process stands still, and tells whether it lives.
 func (p *process) running() bool {
 	opened, _ := p.gate.channels()
@@ -180,7 +200,8 @@ var errUnusable = errors.New("the settings are unusable")
 // declare declares the job. A process that cannot, because somebody has spoilt the settings, is started
 // again a moment later.
 func (p *process) declare(ctx context.Context) error {
-	_, err := p.s.Load().Add(ctx, p.c.declared, job.HandlerFunc(p.execute), p.hooks()...)
+	_, err := p.s.Load().Add(ctx, p.c.declared, p.code(), p.hooks()...)
+	p.c.rec.refuses(p.id, err)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -251,6 +272,7 @@ func (p *process) crash() {
 // die stops its code, from which moment on it counts as dead.
 func (p *process) die() {
 	p.c.rec.incident(checker.Crashed, p.id, 0, 0)
+	p.c.rec.refuses(p.id, nil)
 	close(p.died)
 }
 
@@ -295,6 +317,7 @@ func (p *process) stop() error {
 	defer p.c.rec.over(i)
 	p.cancel()
 	<-p.done
+	p.c.rec.refuses(p.id, nil)
 	err := p.handle.Close(context.Background())
 	if errors.Is(err, registry.ErrUnavailable) && p.c.rec.hindered(p.id, i.From) {
 		err = nil // it could not say farewell; its session ends all the same

@@ -2,6 +2,7 @@ package simulation_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type recorder struct {
 	incidents []*checker.Incident
 	states    []checker.State
 	hooks     []checker.Hook
+	refused   map[string]*checker.Incident // by instance that refuses the settings now
 }
 
 // watch writes down every state that the view shows, from the first on.
@@ -74,6 +76,21 @@ func (r *recorder) misset(instance string, ahead time.Duration) *checker.Inciden
 	defer r.mu.Unlock()
 	i.Ahead = ahead
 	return i
+}
+
+// refuses writes down why a process cannot use the settings of the job from now on, if that is a reason of its own.
+func (r *recorder) refuses(instance string, why error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := r.refused[instance]
+	switch picky := errors.Is(why, errPicky); {
+	case picky && i == nil:
+		i = &checker.Incident{Kind: checker.Refused, Instance: instance, From: time.Now(), Until: time.Now().Add(24 * time.Hour)}
+		r.incidents, r.refused[instance] = append(r.incidents, i), i
+	case !picky && i != nil:
+		i.Until = time.Now()
+		delete(r.refused, instance)
+	}
 }
 
 // over writes down that an incident is over.
@@ -164,8 +181,12 @@ type ear struct {
 	instance string
 }
 
-// Observe writes down how an item ended.
+// Observe writes down how an item ended, and what the process makes of settings.
 func (e ear) Observe(event scheduler.Event) {
+	if pause, is := event.(scheduler.PauseEvent); is {
+		e.r.refuses(e.instance, pause.Err)
+		return
+	}
 	end, is := event.(scheduler.ItemEvent)
 	if !is || !end.Over() {
 		return
