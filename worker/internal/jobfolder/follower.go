@@ -48,8 +48,8 @@ type Follower struct {
 
 	// The rest is for the goroutine of Run.
 	compared Source
-	// made are the jobs that were there as the files have them. One that is not there any more was removed since, and
-	// comes back with other files, or with the next start.
+	// made are the jobs that were there as the files of this folder have them. One that is not there any more was removed
+	// since, and comes back with other files, or with the next start.
 	made map[string]string
 	// missing says since when files name a job no more.
 	missing map[string]time.Time
@@ -154,6 +154,9 @@ func (f *Follower) now() Source {
 func (f *Follower) compare(ctx context.Context) bool {
 	source := f.now()
 	if source != f.compared { // what was missing in another folder, or as another owner's, is not in this
+		if source.Directory != f.compared.Directory || source.Owner != f.compared.Owner {
+			clear(f.made) // of these files, nobody has seen what they said before
+		}
 		f.compared, f.lacks = source, 0
 		clear(f.missing)
 		clear(f.left)
@@ -311,7 +314,7 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 	theirs := operate.FilesOf(seen, source.Owner)
 	f.forget(theirs)
 	if len(set.Jobs) == 0 && len(f.made) == 0 && len(theirs) > 0 {
-		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker started, so the %d jobs of %q in the registry stay", len(theirs), source.Owner))
+		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker follows it, so the %d jobs of %q in the registry stay", len(theirs), source.Owner))
 		return true // it was just made, or what it is to show is not mounted yet
 	}
 	for _, job := range theirs {

@@ -499,11 +499,96 @@ func TestAnEmptyFolder(t *testing.T) {
 		time.Sleep(10 * time.Minute)
 		require.Equal(t, "@daily", s.cron("a"))
 		require.Len(t, late.State().Notes, 1)
-		require.Contains(t, late.State().Notes[0], "the folder has no job since the worker started")
+		require.Contains(t, late.State().Notes[0], "the folder has no job since the worker follows it")
 		late.write(map[string]string{"a.yaml": daily("a", "@hourly")})
 		time.Sleep(10 * time.Minute)
 		require.Equal(t, "@hourly", s.cron("a"))
 		require.Empty(t, s.cron("b"), "the folder has jobs now, and this is none of them")
+	})
+}
+
+// So it is with another folder, or another owner, of which a running worker is told: what the former one said is nothing that
+// these files have said. With another value of missing alone, they are the same files.
+func TestAnotherFolder(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"a.yaml": daily("a", "@daily"), "b.yaml": daily("b", "@daily")}
+	for name, test := range map[string]struct {
+		told   func(s *stage, f *folder) jobfolder.Source
+		stays  string
+		leaves []string
+	}{
+		"an empty folder": {
+			told: func(s *stage, _ *folder) jobfolder.Source {
+				return jobfolder.Source{Directory: s.TempDir(), Owner: "shop", Gone: operate.GoneRemove}
+			},
+			stays: `so the 2 jobs of "shop" in the registry stay`,
+		},
+		"an empty folder of another owner": {
+			told: func(s *stage, f *folder) jobfolder.Source {
+				s.follow(jobfolder.Source{Owner: "bakery"}, map[string]string{"c.yaml": daily("c", "@daily")})
+				time.Sleep(time.Minute)
+				f.write(map[string]string{"a.yaml": "", "b.yaml": ""})
+				return jobfolder.Source{Directory: f.dir, Owner: "bakery", Gone: operate.GoneRemove}
+			},
+			stays: `so the 1 jobs of "bakery" in the registry stay`,
+		},
+		"the same folder, emptied": {
+			told: func(_ *stage, f *folder) jobfolder.Source {
+				f.write(map[string]string{"a.yaml": "", "b.yaml": ""})
+				return jobfolder.Source{Directory: f.dir, Owner: "shop", Gone: operate.GoneRemove}
+			},
+			leaves: []string{"a", "b"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(s *stage) {
+				f := s.follow(jobfolder.Source{Gone: operate.GoneKeep}, files)
+				time.Sleep(10 * time.Minute)
+				f.Follow(test.told(s, f))
+				time.Sleep(3 * time.Minute)
+				for _, job := range []string{"a", "b"} {
+					if slices.Contains(test.leaves, job) {
+						require.Empty(s, s.cron(job))
+					} else {
+						require.Equal(s, "@daily", s.cron(job))
+					}
+				}
+				if test.stays == "" {
+					require.Equal(s, jobfolder.State{Read: true}, f.State())
+					return
+				}
+				require.Len(s, f.State().Notes, 1)
+				require.Contains(s, f.State().Notes[0], test.stays)
+			})
+		})
+	}
+}
+
+// An old copy in another folder was not made of what the former folder said last, and brings back what an operator has removed,
+// as with a start.
+func TestAnOldCopyInAnotherFolder(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		time.Sleep(10 * time.Minute)
+		f := s.follow(jobfolder.Source{}, map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": daily("b", "@hourly")})
+		other := &folder{stage: s, dir: s.TempDir()}
+		other.writeAsOf(time.Now().Add(-5*time.Minute), map[string]string{"a.yaml": daily("a", "@hourly"), "b.yaml": daily("b", "@hourly")})
+		time.Sleep(time.Minute)
+		f.write(map[string]string{"a.yaml": daily("a", "@daily")})
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("a"))
+		_, err := s.operator.Remove(s.Context(), "b", operate.Options{Force: true})
+		require.NoError(t, err)
+		time.Sleep(time.Minute)
+		require.Empty(t, s.cron("b"))
+
+		f.Follow(jobfolder.Source{Directory: other.dir, Owner: "shop"})
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "@daily", s.cron("a"))
+		require.Equal(t, "@hourly", s.cron("b"))
+		require.Len(t, f.State().Notes, 1)
+		require.Contains(t, f.State().Notes[0], "files of a later version decide")
 	})
 }
 
@@ -694,7 +779,7 @@ func TestARemovalThatIsNotWantedAnyMore(t *testing.T) {
 		"the file is back":    {func(f *folder, _ jobfolder.Source) { f.write(map[string]string{"z.yaml": daily("z", "@hourly")}) }, "@hourly"},
 		"the settings say so": {func(f *folder, s jobfolder.Source) { s.Gone = operate.GoneKeep; f.Follow(s) }, "@daily"},
 		"another folder": {func(f *folder, s jobfolder.Source) {
-			s.Directory = f.TempDir()
+			s.Directory, s.Version = f.TempDir(), 2
 			require.NoError(f, os.WriteFile(s.Directory+"/z.yaml", []byte(daily("z", "@weekly")), 0o600))
 			f.Follow(s)
 		}, "@weekly"},
