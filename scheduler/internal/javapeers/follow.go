@@ -9,6 +9,7 @@ import (
 // Before implements [peers.Watcher]: it notes what a step of the view takes away and the state will not know any
 // more.
 func (s *java) Before(v room.View, step registry.Step) {
+	s.noteAnotherJob(v, step)
 	s.noteOwners(v, step)
 	s.noteRuns(v, step)
 	s.noteOnce(step)
@@ -16,11 +17,19 @@ func (s *java) Before(v room.View, step registry.Step) {
 	s.claimed.note(v, step)
 }
 
+// noteAnotherJob forgets what was of the job that a step takes away: what is stored next, be it in the same step, is another
+// one. Its instances went with it, and nobody has shut them down.
+func (s *java) noteAnotherJob(v room.View, step registry.Step) {
+	config := v.Tree.Config()
+	for _, change := range step.Changes {
+		if change.Path() == config && change.Old.Created != change.New.Created {
+			s.lastCron, s.departure = lastCron{}, departure{}
+		}
+	}
+}
+
 // After implements [peers.Watcher]: a leader plans again when an item has ended that is to be moved.
 func (s *java) After(v room.View, t jobtree.Touched) (plan bool) {
-	if t.Config && v.State.Config.Revision == 0 {
-		s.lastCron = lastCron{} // what is stored next is another job
-	}
 	s.look = true
 	s.report(s.ports, v, t)
 	s.left.Note(t.Items, t.Instances || t.Servers)

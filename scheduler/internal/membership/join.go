@@ -94,7 +94,7 @@ func (m *Membership) former(v room.View, id registry.SessionID) bool {
 // the same transaction (T1), unless the items stay where they are. It proposes nothing while others are in the way, the job
 // is not stored, or its home is another registry: nobody would read there who is registered, and nothing is to be sharded.
 func (m *Membership) join(v room.View) room.Batch {
-	if m.keptOut(v) || !v.Usable && v.State.Config.Revision == 0 || v.State.Elsewhere() {
+	if !v.Usable && v.State.Config.Revision == 0 || m.keptOut(v) || v.State.Elsewhere() { // no job, nobody shut down
 		return nil
 	}
 	conditions, writes := m.ports.Peers().Joining(v)
