@@ -31,7 +31,6 @@ type blind struct {
 	reason   error
 	patience *time.Timer
 	expired  bool // the patience is over
-	left     bool // the job was left, as far as possible
 
 	found  []registry.Change // what refused transactions tell that was not shown
 	denied bool              // a transaction was refused that nobody may do any more
@@ -95,6 +94,7 @@ func (r *runner) regainSight(view *registry.View) {
 	r.rounds.ResetTries()
 	r.awaited = 0
 	r.subscribe(view, known, func() {
+		r.leftBlind = false
 		if expired { // until now the state showed what was before
 			r.membership.LeftBlind()
 		}
@@ -115,11 +115,12 @@ func (r *runner) decideBlind() {
 	leaves := r.departure.leaving || r.blind.expired
 	r.mindBarriersBlind(leaves)
 	refused := r.rounds.Executions().LookingInto() // whose marks are gone, so that no leave would be taken
-	if leaves && !r.blind.left && r.attached != nil && !refused {
+	if leaves && !r.leftBlind && r.attached != nil && !refused {
 		r.leaveBlind()
 	}
+	r.followLeadership()
 	if r.departure.leaving {
-		r.departure.left = r.departure.left || r.blind.left
+		r.departure.left = r.departure.left || r.leftBlind
 		r.closeDrained()
 	}
 }
@@ -189,7 +190,7 @@ func (r *runner) leaveBlind() {
 	var conflict *registry.ConflictError
 	switch {
 	case err == nil && r.applied >= r.needed:
-		r.blind.left = true
+		r.leftBlind = true
 		r.log.WarnContext(r.life, "left the job: it cannot be followed", logError, r.blind.reason)
 	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		// The session ends, and with it what it holds.
@@ -198,7 +199,7 @@ func (r *runner) leaveBlind() {
 		if err == nil {
 			err = r.blind.reason
 		}
-		r.blind.left = true
+		r.leftBlind = true
 		r.departure.unsettled = r.attached.Session
 		if !r.departure.leaving || r.departure.alone(r.s.stop.Err() != nil) { // a stop gives the session up when nothing needs it any more
 			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)

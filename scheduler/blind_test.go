@@ -113,6 +113,85 @@ func TestAViewThatEndsForLong(t *testing.T) {
 	}
 }
 
+// Who has led the job ceases to once it has left it, or given its session up, or lost it, and says so at once; a view that is
+// back before that changes nothing. It says that it leads again only when it has been elected again.
+func TestALeaderThatCannotFollowItsJob(t *testing.T) {
+	t.Parallel()
+	const lost, led = "leads orders false, has a term true", "leads orders true, has a term true"
+	for name, test := range map[string]struct {
+		deny    func(a *instance)
+		seconds int // for which it cannot
+		alone   bool
+		ceases  int // the second by which it has been told
+		then    []string
+	}{
+		"for a moment":                {deny: func(a *instance) { a.registry.Deny("/orders", false) }, seconds: 1}, // however long the pauses are that are drawn
+		"leaves":                      {deny: func(a *instance) { a.registry.Deny("/orders", false) }, seconds: 100, ceases: 15},
+		"may not leave":               {deny: func(a *instance) { a.registry.Deny("/orders", true) }, seconds: 100, ceases: 15},
+		"is alone, and leaves":        {deny: func(a *instance) { a.registry.Deny("/orders", false) }, seconds: 100, alone: true, ceases: 15, then: []string{led}},
+		"is alone, and may not leave": {deny: func(a *instance) { a.registry.Deny("/orders", true) }, seconds: 100, alone: true, ceases: 15, then: []string{led}},
+		"loses its session": {deny: func(a *instance) {
+			a.registry.Deny("/orders", false)
+			time.Sleep(2 * time.Second) // and it has noticed
+			a.registry.Cut()
+		}, seconds: 100, ceases: 17},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var heard diary
+				a := c.startWith("a", nil, []scheduler.Option{scheduler.WithLeadershipListener(heard.leadership)}, jobOf(4))
+				if !test.alone {
+					c.start("b", nil, jobOf(4))
+				}
+				sleepUntil(9 * time.Second)
+				require.Equal(t, []string{led}, heard.read())
+				test.deny(a)
+				if test.ceases != 0 {
+					sleepUntil(time.Duration(test.ceases) * time.Second)
+					require.Equal(t, []string{lost}, heard.read())
+					_, j := a.look(t)
+					require.NotEmpty(t, j.Blind)
+					require.False(t, j.Leading)
+					require.Empty(t, j.Leader)
+					require.False(t, j.Joined)
+				}
+				sleepUntil(time.Duration(9+test.seconds) * time.Second)
+				require.Empty(t, heard.read())
+				a.registry.Heal()
+				a.registry.Allow()
+				sleepUntil(time.Duration(40+test.seconds) * time.Second)
+				require.Equal(t, test.then, heard.read())
+				_, j := a.look(t)
+				require.Empty(t, j.Blind)
+				require.True(t, j.Joined)
+				require.Equal(t, test.ceases == 0 || test.alone, j.Leading)
+				require.NotEmpty(t, j.Leader)
+			})
+		})
+	}
+}
+
+// A stop of a leader that cannot follow its job tells that it leads no more.
+func TestAStopOfALeaderThatCannotFollowItsJob(t *testing.T) {
+	t.Parallel()
+	for name, writes := range map[string]bool{"may leave": false, "may not leave": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var heard diary
+				a := c.startWith("a", nil, []scheduler.Option{scheduler.WithLeadershipListener(heard.leadership)}, jobOf(1))
+				sleepUntil(9 * time.Second)
+				require.Len(t, heard.read(), 1)
+				a.registry.Deny("/orders", writes)
+				sleepUntil(11 * time.Second)
+				a.stop(t)
+				require.Equal(t, []string{"leads orders false, has a term true"}, heard.read())
+			})
+		})
+	}
+}
+
 // Beside Java instances, too: that it has left by itself does not look as if an operator had shut it down.
 func TestAViewThatEndsForLongBesideJava(t *testing.T) {
 	t.Parallel()

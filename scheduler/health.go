@@ -61,7 +61,8 @@ type JobHealth struct {
 	Config string `json:"config,omitempty"`
 	// Disabled tells that no live instance of the job may run anything, because all servers or the job are disabled.
 	Disabled bool `json:"disabled,omitempty"`
-	// Blind tells why the job's tree cannot be followed. Then the rest is as it was seen last, if it was ever.
+	// Blind tells why the job's tree cannot be followed. Then the rest is as it was seen last, if it was ever; but this process
+	// is neither joined nor the leader once it has left the job because of that, or lost its session.
 	Blind string `json:"blind,omitempty"`
 	// Clock tells that this process's clock is too far off the registry's, and that its instance stays out
 	// of the job because of that, or would if it were not the only one. Empty means neither.

@@ -21,7 +21,7 @@ func (r *runner) health() JobHealth {
 	st, mine := r.state, r.state.Instance(r.s.instance)
 	h := JobHealth{
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
-		Joined:   r.attached.Connected() && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
+		Joined:   r.attached.Connected() && !r.leftBlind && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
 		Leaving:  r.departure.leaving,
 		Leading:  r.attached != nil && r.leads(),
 		ShutDown: r.departure.shutDown, ViewRevision: int64(r.applied),
@@ -32,6 +32,9 @@ func (r *runner) health() JobHealth {
 	}
 	if r.blind != nil {
 		h.Blind = r.blind.reason.Error()
+		if !h.Leading && h.Leader == r.s.instance {
+			h.Leader = "" // whoever it is by now
+		}
 	}
 	if known := max(r.needed, r.awaited); known > r.applied {
 		h.Behind = int64(known)

@@ -59,8 +59,9 @@ func (r *runner) lead() {
 	r.leadership.KeepReconciling(r.look())
 }
 
-// leads tells whether the leader node is this instance's, under the present session.
-func (r *runner) leads() bool { return r.look().Leads() }
+// leads tells whether the leader node is this instance's, under the present session. One that has left blind leads no more,
+// whatever was seen before.
+func (r *runner) leads() bool { return !r.leftBlind && r.look().Leads() }
 
 // reconcile notes that everything is to be looked at, and removes what is there for no reason.
 func (r *runner) reconcile() {

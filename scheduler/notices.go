@@ -46,7 +46,11 @@ func (s *Scheduler) listenerFailed(ctx context.Context, l notify.Listener, err e
 
 // followLeadership tells of leaderships gained and lost since the last look.
 func (r *runner) followLeadership() {
-	lost, term := r.leadership.Follow(r.look())
+	var led registry.Revision
+	if r.leads() {
+		led = r.state.Leader.Created
+	}
+	lost, term := r.leadership.Follow(led)
 	if lost != 0 {
 		r.log.InfoContext(r.life, "not the leader any more", "term", int64(lost))
 		r.s.noticeLeadership(LeadershipEvent{Job: r.name, Term: lost, Time: r.s.now()})

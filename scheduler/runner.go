@@ -54,6 +54,7 @@ type runner struct {
 	joined     bool              // the instance was registered
 	dismissed  bool              // the scheduler goes on without the job
 	idle       bool              // all servers on which instances live are disabled
+	leftBlind  bool              // the job was left without a view, as far as possible, and none has shown that yet
 	absent     bool              // it was declared without being created, and was not there; written before anybody else sees the runner
 	blind      *blind            // nil while there is a view, and before it is known that there can be none
 	snapshot   registry.Snapshot // that the view showed last

@@ -76,12 +76,8 @@ func (l *Leadership) resign(v room.View) room.Batch {
 	}}}
 }
 
-// Follow returns which terms this instance has lost and gained since the last time; 0 = none.
-func (l *Leadership) Follow(v room.View) (lost, gained registry.Revision) {
-	term := registry.Revision(0)
-	if v.Leads() {
-		term = v.State.Leader.Created
-	}
+// Follow returns which terms this instance has lost and gained since the last time, given the present one; 0 = none.
+func (l *Leadership) Follow(term registry.Revision) (lost, gained registry.Revision) {
 	if term == l.term {
 		return 0, 0
 	}
