@@ -76,13 +76,22 @@ func (f *byView) close() { f.view.Close() }
 // newer lasts, so it is awaited by the next one, too.
 type byServer struct {
 	server *client.Namespace
-	shown  registry.Snapshot
 	ctx    context.Context //nolint:containedctx // until close
 	cancel context.CancelFunc
-	asked  chan answer // nil: nothing is
+	asked  *question // nil: nothing is
 
 	mu    sync.Mutex
-	fresh registry.Snapshot // read when the server was back
+	shown registry.Snapshot
+	// fresh was read when the server was back; nil = nothing was. It may be older than what is shown: another registry is behind the
+	// server, or an older state of the same one.
+	fresh *registry.Snapshot
+}
+
+// question is what the server is asked for.
+type question struct {
+	than   registry.Revision
+	cancel context.CancelFunc
+	answer chan answer
 }
 
 type answer struct {
@@ -93,41 +102,62 @@ type answer struct {
 func (f *byServer) now() registry.Snapshot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.fresh.Revision() > f.shown.Revision() {
-		f.shown = f.fresh
+	if f.fresh != nil {
+		f.shown, f.fresh = *f.fresh, nil
 	}
 	return f.shown
 }
 
-// answers reads everything from a server that is back, or whose registry is: what newer waits for may take longer to come.
+// answers reads everything from a server that is back, or whose registry is, or has gone back: what newer waits for may take longer
+// to come, or never come.
 func (f *byServer) answers(ctx context.Context, again bool) error {
-	path := nobodyWrites
-	if again {
-		path = registry.Root
+	f.mu.Lock()
+	before := f.shown.Revision()
+	f.mu.Unlock()
+	_, revision, err := f.server.List(ctx, nobodyWrites)
+	if err != nil || !again && revision >= before {
+		return err
 	}
-	nodes, revision, err := f.server.List(ctx, path)
-	if err != nil || !again {
+	nodes, revision, err := f.server.List(ctx, registry.Root)
+	if err != nil {
 		return err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.fresh = registry.NewSnapshot(revision, nodes)
+	if revision < before || revision > f.shown.Revision() { // else newer was faster
+		f.fresh = new(registry.NewSnapshot(revision, nodes))
+	}
 	return nil
 }
 
-func (f *byServer) newer(ctx context.Context) error {
+func (f *byServer) newer(ctx context.Context) error { //nolint:contextcheck // what is asked may outlast a call
+	f.mu.Lock()
+	than := f.shown.Revision()
+	f.mu.Unlock()
+	if f.asked != nil && f.asked.than > than { // the answer may never come
+		f.asked.cancel()
+		<-f.asked.answer
+		f.asked = nil
+	}
 	if f.asked == nil {
-		f.asked = make(chan answer, 1)
-		go func(asked chan<- answer, than registry.Revision) {
-			nodes, revision, err := f.server.Newer(f.ctx, than)
+		asking, cancel := context.WithCancel(f.ctx)
+		f.asked = &question{than: than, cancel: cancel, answer: make(chan answer, 1)}
+		go func(asked chan<- answer) {
+			nodes, revision, err := f.server.Newer(asking, than)
 			asked <- answer{registry.NewSnapshot(revision, nodes), err}
-		}(f.asked, f.shown.Revision())
+		}(f.asked.answer)
 	}
 	select {
-	case got := <-f.asked:
+	case got := <-f.asked.answer:
+		f.asked.cancel()
 		f.asked = nil
+		f.mu.Lock()
+		defer f.mu.Unlock()
 		if got.err == nil && got.shown.Revision() > f.shown.Revision() { // which may have been read meanwhile
 			f.shown = got.shown
+			if f.fresh != nil && f.fresh.Revision() <= got.shown.Revision() { // if it was of another registry, the next answer tells
+				f.fresh = nil
+			}
 		}
 		return got.err
 	case <-ctx.Done():
@@ -138,6 +168,6 @@ func (f *byServer) newer(ctx context.Context) error {
 func (f *byServer) close() {
 	f.cancel()
 	if f.asked != nil {
-		<-f.asked
+		<-f.asked.answer
 	}
 }

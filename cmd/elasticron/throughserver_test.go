@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -356,4 +360,44 @@ func TestWatchThroughAServer(t *testing.T) {
 	stop()
 	require.Zero(t, <-done, errOut.String())
 	require.Equal(t, "job/orders\njob/orders\njob/orders removed\n", out.String())
+}
+
+// A server whose registry has begun anew, or gone back to an earlier state, is followed from there, whether or not anybody has noticed
+// that it was away.
+func TestWatchThroughAServerWhoseRegistryWentBack(t *testing.T) {
+	t.Parallel()
+	w, anew := newShop(t), newShop(t)
+	for range 100 { // so that the other one is older for long
+		put(t, w.hand(t), "/orders/sharding/1/disabled", "")
+		_, err := w.hand(t).Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete("/orders/sharding/1/disabled")}})
+		require.NoError(t, err)
+	}
+	put(t, anew.hand(t), "/orders/sharding/0/disabled", "")
+	to := func(w *world) *httputil.ReverseProxy {
+		at, err := url.Parse(w.withServer(t)[1])
+		require.NoError(t, err)
+		return httputil.NewSingleHostReverseProxy(at)
+	}
+	var behind atomic.Pointer[httputil.ReverseProxy]
+	then := to(anew)
+	behind.Store(to(w))
+	front := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) { behind.Load().ServeHTTP(answer, r) }))
+	t.Cleanup(front.Close)
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errOut serverprocess.Output
+	done := make(chan int, 1)
+	go func() {
+		done <- w.run(ctx, []string{"get", "items", "-w", "--match", "orders", "-o", "json", "--server", front.URL, "-n", "shop"}, &out, &errOut)
+	}()
+	shows := func(disabled int) {
+		t.Helper()
+		require.Eventually(t, func() bool { return strings.Count(out.String(), `"ITEM_DISABLED"`) >= disabled }, time.Minute, time.Millisecond, errOut.String())
+	}
+	require.Eventually(t, func() bool { return out.String() != "" }, time.Minute, time.Millisecond, errOut.String())
+	behind.Store(then)
+	shows(1)
+	put(t, anew.hand(t), "/orders/sharding/1/disabled", "")
+	shows(2)
+	stop()
+	require.Zero(t, <-done, errOut.String())
 }
