@@ -105,7 +105,8 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 
 // Update changes the stored configuration, for all processes, and returns when the registry has it and this process sees it.
 // It reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration meanwhile; else
-// it begins again, so change may be called more than once. Members that this version does not know stay as they are. The
+// it begins again, so change may be called more than once. Members that this version does not know stay as they are, and so
+// does whether the job is disabled, whatever change makes of that: it is up to operators, see package operate. The
 // change is written down among the job's operations, as "update". A process that starts later and declares the job with
 // other values keeps what is stored, unless its declaration is to win; see [OnConflict].
 //
@@ -160,6 +161,10 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	if err := change(&after); err != nil {
 		return 0, err
 	}
+	// A change that assigns a whole configuration of the code's has nothing to say of what an operator has stopped, perhaps
+	// because the job runs in another registry by now.
+	disabled := after.Disabled
+	after.Disabled = before.Disabled
 	if after.Name != before.Name {
 		return 0, &job.FieldError{Field: "Name", Value: after.Name, Reason: fmt.Sprintf("must stay %q: a job under another name is another job", before.Name)}
 	}
@@ -170,8 +175,14 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 		return 0, err
 	}
 	text, err := j.s.dialect.Layout().EncodeConfig(after)
-	if err != nil || text == stored.Value {
+	if err != nil {
 		return stored.Revision, err
+	}
+	if disabled != before.Disabled {
+		j.s.log.InfoContext(ctx, "an update neither disables nor enables a job: operators do", logJob, j.r.name, "disabled", before.Disabled)
+	}
+	if text == stored.Value {
+		return stored.Revision, nil
 	}
 	guards, note, err := j.s.writtenDown(ctx, j.r.name, stored, deed{
 		id:   fmt.Sprintf("updated-%d", stored.Revision), // which is replaced once

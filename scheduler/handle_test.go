@@ -123,7 +123,35 @@ func TestAJobIsUpdated(t *testing.T) {
 	})
 }
 
-// Two changes at once both count, and a change that asks for what is refused changes nothing.
+// What an operator has stopped stays so, whatever the code takes for its configuration, and an update stops nothing.
+func TestUpdatesNeitherEnableNorDisable(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		j := ordersOf(t, c.start("a", nil, jobOf(2)))
+		wanted := jobOf(2)
+		wanted.Timeout = time.Minute
+		all := func(cfg *job.Config) error { *cfg = wanted; return nil }
+
+		wanted.Disabled = true
+		require.NoError(t, j.Update(t.Context(), all))
+		sleepUntil(5 * time.Second)
+		require.Len(t, c.take(), 2)
+
+		cfg, _, err := j.Config()
+		require.NoError(t, err)
+		cfg.Disabled = true
+		c.change(cfg) // as operators do
+		wanted.Disabled, wanted.Timeout = false, time.Hour
+		require.NoError(t, j.Update(t.Context(), all))
+		sleepUntil(30 * time.Second)
+		require.Empty(t, c.take())
+		cfg, _, err = j.Config()
+		require.NoError(t, err)
+		require.True(t, cfg.Disabled)
+		require.Equal(t, time.Hour, cfg.Timeout, "the rest of it counts")
+	})
+}
+
 // The settings of a job are a map. What an application does with the one that it is given changes nothing that
 // is stored, and a change may write to it though the job had none.
 func TestSettingsAreNotShared(t *testing.T) {
@@ -158,6 +186,7 @@ func (defaulting) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	return nothing, nil
 }
 
+// Two changes at once both count, and a change that asks for what is refused changes nothing.
 func TestUpdatesAreCompared(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

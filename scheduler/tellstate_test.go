@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -37,8 +37,12 @@ func TestWhatOperatorsChangeIsTold(t *testing.T) {
 		orders, err := a.Job("orders")
 		require.NoError(t, err)
 		disable := func(disabled bool) {
-			require.NoError(t, orders.Update(t.Context(), func(c *job.Config) error { c.Disabled = disabled; return nil }))
-			time.Sleep(2 * time.Second)
+			cfg, _, err := orders.Config()
+			require.NoError(t, err)
+			cfg.Disabled = disabled
+			text, err := jobtree.EncodeConfig(cfg)
+			require.NoError(t, err)
+			commit(registry.Put("/orders/config", text))
 		}
 		disable(true)
 		require.Contains(t, log.line(`reason="the server is disabled"`), "resigned as leader")
