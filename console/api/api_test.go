@@ -24,23 +24,48 @@ import (
 	"github.com/elasticron/elasticron/registry/memory"
 )
 
-// Every route is described, and everything that is described is a route.
+// Every route is described with its parameters, and everything that is described is a route.
 func TestTheDescriptionHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	doc, err := openapi3.NewLoader().LoadFromData(openAPI)
 	require.NoError(t, err)
 	require.NoError(t, doc.Validate(t.Context()))
-	described := make(map[string]bool)
+	described := make(map[string][]string)
 	for path, item := range doc.Paths.Map() {
-		for method := range item.Operations() {
-			described[method+" "+path] = true
+		for method, operation := range item.Operations() {
+			names := []string{}
+			for _, p := range operation.Parameters {
+				if p.Value.In == openapi3.ParameterInQuery {
+					names = append(names, p.Value.Name)
+				}
+			}
+			slices.Sort(names)
+			described[method+" "+path] = names
 		}
 	}
-	routes := make(map[string]bool)
+	routes := make(map[string][]string)
 	for _, r := range (&API{}).routes() {
-		routes[r.method+" "+r.path] = true
+		routes[r.method+" "+r.path] = append([]string{}, slices.Sorted(slices.Values(r.parameters))...)
 	}
 	require.Equal(t, described, routes)
+}
+
+// A misspelt parameter is refused on every route, and nothing is done: least of all what only a plan was wanted of.
+func TestUnknownParametersAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for _, r := range (&API{}).routes() {
+		said := w.askAt(t, anna, r.method, somewhere(r.path)+"?dryrun=true", nil).problem(t, http.StatusBadRequest)
+		require.Equal(t, "dryrun", said.Field, r.path)
+		require.Contains(t, said.Detail, "want ", r.path)
+	}
+	said := w.ask(t, anna, "POST", "/jobs/orders/remove?dry-run&dry%RUN", nil).problem(t, http.StatusBadRequest)
+	require.Equal(t, "query", said.Field)
+	said = w.ask(t, anna, "POST", "/jobs/orders/disable?dryRun=true", nil).problem(t, http.StatusBadRequest)
+	require.Equal(t, "dryRun: it is no parameter here: want some of dry-run, wait, again", said.Detail)
+	stored, err := w.reg.Get(t.Context(), jobtree.For("orders").Config())
+	require.NoError(t, err)
+	require.Contains(t, stored.Value, `"disabled":false`)
 }
 
 // somewhere is a path of a route, with things that there are.
@@ -84,7 +109,10 @@ func TestRoutesAndRoles(t *testing.T) {
 			case r.method != "GET":
 				body = map[string]any{}
 			}
-			got := w.askAt(t, who, r.method, path+"?dry-run", body)
+			if r.method != "GET" {
+				path += "?dry-run"
+			}
+			got := w.askAt(t, who, r.method, path, body)
 			var granted bool
 			if len(who.Grants) > 0 {
 				g := who.Grants[0]
@@ -824,7 +852,7 @@ func TestMalformedRequests(t *testing.T) {
 func TestAPanicIsAnswered(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	handler := w.api.carriedOut(route{"GET", "/x", access.Read, anybody, func(*call) error { panic("secret") }})
+	handler := w.api.carriedOut(route{"GET", "/x", access.Read, anybody, func(*call) error { panic("secret") }, nil})
 	recorder := httptest.NewRecorder()
 	handler.ServeHTTP(recorder, httptest.NewRequestWithContext(access.NewContext(t.Context(), anna), "GET", "/x", nil))
 	require.Equal(t, 500, recorder.Code)

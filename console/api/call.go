@@ -76,6 +76,9 @@ func (a *API) carriedOut(rt route) http.Handler {
 		c := &call{API: a, w: w, r: r, ctx: ctx, who: access.FromContext(r.Context())}
 		err := c.allowed(rt)
 		if err == nil {
+			err = knownParameters(r.URL.RawQuery, rt.parameters)
+		}
+		if err == nil {
 			err = c.inTurn(limitOf(rt, r), func() error { return protect.Call(func() error { return rt.do(c) }) })
 		}
 		if err == nil {

@@ -18,7 +18,8 @@
 // An operation is one transaction of package operate. The header Idempotency-Key is its id: after an answer that was lost,
 // ask again with the same key, and nothing is done twice. With ?dry-run nothing is written and the answer is the plan;
 // with this plan as "shown" the operation is done as it was shown or refused. With ?wait the answer comes when the job
-// has followed, at the latest after [wire.MaxWait]; ask again with the same key to go on waiting.
+// has followed, at the latest after [wire.MaxWait]; ask again with the same key to go on waiting. What a request does not know
+// of is refused, in its query as in its body: a misspelt dry-run would do the deed.
 //
 // # Limits
 //

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"net/url"
@@ -63,6 +64,24 @@ func unread(err error) error {
 		return err
 	}
 	return malformed("body", "%s", err)
+}
+
+// knownParameters refuses a query that cannot be read as a whole, and parameters that the route does not have.
+func knownParameters(query string, known []string) error {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return malformed("query", "%s", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case slices.Contains(known, name):
+		case len(known) == 0:
+			return malformed(name, "it is no parameter here: want none")
+		default:
+			return malformed(name, "it is no parameter here: want some of %s", strings.Join(known, ", "))
+		}
+	}
+	return nil
 }
 
 // asking is how an operation is asked for, besides what it is.

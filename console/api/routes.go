@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/console/api/wire"
 )
 
 // scope is what of a namespace a route is about, which says what grant it needs.
@@ -30,6 +31,8 @@ type route struct {
 	action       access.Action
 	scope        scope
 	do           func(*call) error
+	// parameters are those of the query. Others are refused: whoever mistypes dry-run must not find the deed done.
+	parameters []string
 }
 
 const inNamespace = "/namespaces/{namespace}"
@@ -42,48 +45,51 @@ func (a *API) routes() []route {
 		item = job + "/items/{item}"
 		ip   = ns + "/servers/{ip}"
 	)
+	operation := []string{wire.ParamDryRun, wire.ParamWait, wire.ParamAgain}
+	inOne := append([]string{"job"}, operation...)
+	paging := []string{"page", "per-page", "sort", "ascending"}
 	return []route{
-		{"GET", "/openapi.yaml", access.Read, anybody, description},
-		{"GET", "/me", access.Read, anybody, me},
-		{"GET", "/cron", access.Read, anybody, cron},
+		{"GET", "/openapi.yaml", access.Read, anybody, description, nil},
+		{"GET", "/me", access.Read, anybody, me, nil},
+		{"GET", "/cron", access.Read, anybody, cron, []string{"expression", "zone", "daylight-saving", "count"}},
 
-		{"GET", ns + "/jobs", access.Read, visible, listJobs},
-		{"POST", ns + "/jobs", access.Administer, named, createJob},
-		{"GET", job, access.Read, oneJob, getJob},
-		{"POST", job + "/remove", access.Administer, oneJob, removeJob},
-		{"GET", job + "/config", access.Read, oneJob, getConfig},
-		{"PUT", job + "/config", access.Administer, oneJob, putConfig},
-		{"POST", job + "/rollback", access.Administer, oneJob, rollBackJob},
-		{"GET", job + "/fires", access.Read, oneJob, listFires},
-		{"GET", job + "/outputs", access.Read, oneJob, listOutputs},
-		{"GET", job + "/outputs/{id}", access.Read, oneJob, getOutput},
-		{"POST", job + "/trigger", access.Operate, oneJob, triggerJob},
-		{"POST", job + "/backfill", access.Operate, oneJob, backfillJob},
-		{"POST", job + "/disable", access.Operate, oneJob, disableJob},
-		{"POST", job + "/enable", access.Operate, oneJob, enableJob},
-		{"POST", job + "/reshard", access.Operate, oneJob, reshardJob},
-		{"POST", job + "/tidy", access.Operate, oneJob, tidyServers},
-		{"POST", item + "/disable", access.Operate, oneJob, disableItem},
-		{"POST", item + "/enable", access.Operate, oneJob, enableItem},
-		{"POST", item + "/give-up", access.Operate, oneJob, giveUpItem},
+		{"GET", ns + "/jobs", access.Read, visible, listJobs, []string{"match", "status", "sort", "offset", "limit"}},
+		{"POST", ns + "/jobs", access.Administer, named, createJob, operation},
+		{"GET", job, access.Read, oneJob, getJob, nil},
+		{"POST", job + "/remove", access.Administer, oneJob, removeJob, operation},
+		{"GET", job + "/config", access.Read, oneJob, getConfig, nil},
+		{"PUT", job + "/config", access.Administer, oneJob, putConfig, operation},
+		{"POST", job + "/rollback", access.Administer, oneJob, rollBackJob, operation},
+		{"GET", job + "/fires", access.Read, oneJob, listFires, []string{"from", "to"}},
+		{"GET", job + "/outputs", access.Read, oneJob, listOutputs, []string{"item", "token", "limit"}},
+		{"GET", job + "/outputs/{id}", access.Read, oneJob, getOutput, nil},
+		{"POST", job + "/trigger", access.Operate, oneJob, triggerJob, operation},
+		{"POST", job + "/backfill", access.Operate, oneJob, backfillJob, operation},
+		{"POST", job + "/disable", access.Operate, oneJob, disableJob, operation},
+		{"POST", job + "/enable", access.Operate, oneJob, enableJob, operation},
+		{"POST", job + "/reshard", access.Operate, oneJob, reshardJob, operation},
+		{"POST", job + "/tidy", access.Operate, oneJob, tidyServers, operation},
+		{"POST", item + "/disable", access.Operate, oneJob, disableItem, operation},
+		{"POST", item + "/enable", access.Operate, oneJob, enableItem, operation},
+		{"POST", item + "/give-up", access.Operate, oneJob, giveUpItem, operation},
 
-		{"GET", ns + "/servers", access.Read, wholeNamespace, listServers},
-		{"POST", ip + "/disable", access.Operate, asked, disableServer},
-		{"POST", ip + "/enable", access.Operate, asked, enableServer},
-		{"GET", ns + "/instances", access.Read, wholeNamespace, listInstances},
-		{"POST", ns + "/instances/{instance}/shutdown", access.Operate, asked, shutDownInstance},
-		{"POST", ns + "/bulk", access.Operate, named, operateJobs},
+		{"GET", ns + "/servers", access.Read, wholeNamespace, listServers, nil},
+		{"POST", ip + "/disable", access.Operate, asked, disableServer, inOne},
+		{"POST", ip + "/enable", access.Operate, asked, enableServer, inOne},
+		{"GET", ns + "/instances", access.Read, wholeNamespace, listInstances, nil},
+		{"POST", ns + "/instances/{instance}/shutdown", access.Operate, asked, shutDownInstance, inOne},
+		{"POST", ns + "/bulk", access.Operate, named, operateJobs, operation},
 
-		{"GET", ns + "/operations", access.Read, visible, listOperations},
-		{"GET", ns + "/operations/{id}", access.Read, visible, getOperation},
-		{"GET", ns + "/executions", access.Read, asked, listExecutions},
-		{"GET", ns + "/rounds", access.Read, asked, listRounds},
+		{"GET", ns + "/operations", access.Read, visible, listOperations, []string{"job", "limit"}},
+		{"GET", ns + "/operations/{id}", access.Read, visible, getOperation, nil},
+		{"GET", ns + "/executions", access.Read, asked, listExecutions, append([]string{"job", "round", "item", "ip", "instance", "success", "outcome", "source", "from", "until"}, paging...)},
+		{"GET", ns + "/rounds", access.Read, asked, listRounds, append([]string{"job", "round", "state", "from", "until"}, paging...)},
 
-		{"GET", ns + "/export", access.Administer, wholeNamespace, exportJobs},
-		{"POST", ns + "/import", access.Administer, wholeNamespace, importJobs},
-		{"GET", ns + "/nodes", access.Read, visible, listNodes},
-		{"GET", ns + "/events", access.Read, visible, followEvents},
-		{"POST", ns + "/events", access.Read, visible, followEvents}, // which has room for more names, and changes nothing
+		{"GET", ns + "/export", access.Administer, wholeNamespace, exportJobs, []string{"match", "job"}},
+		{"POST", ns + "/import", access.Administer, wholeNamespace, importJobs, append([]string{"reason", "force"}, operation...)},
+		{"GET", ns + "/nodes", access.Read, visible, listNodes, []string{"path", "secrets", "after", "revision", "behind"}},
+		{"GET", ns + "/events", access.Read, visible, followEvents, []string{"topic", "window", "since"}},
+		{"POST", ns + "/events", access.Read, visible, followEvents, nil}, // which has room for more names, and changes nothing
 	}
 }
 
