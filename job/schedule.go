@@ -19,12 +19,16 @@ func (c Config) Schedule() (cronexpr.Schedule, error) {
 }
 
 // ValidateAt is [Config.Validate], and besides refuses a cron expression that never fires after now,
-// such as one of February 30th or of a year that has passed.
+// such as one of February 30th or of a year that has passed, and an EndTime that is over.
 func (c Config) ValidateAt(now time.Time) error {
 	var f faults
 	schedule := f.check(c)
-	if schedule != nil && c.over(schedule, now) {
-		f.add("Cron", c.Cron, "never fires after "+now.UTC().Format(time.RFC3339))
+	switch never := "never fires after " + now.UTC().Format(time.RFC3339); {
+	case schedule == nil || !c.over(schedule, now):
+	case !c.EndTime.IsZero() && !now.Before(c.EndTime):
+		f.add("EndTime", c.EndTime.UTC().Format(time.RFC3339Nano), "is over, so the job "+never)
+	default:
+		f.add("Cron", c.Cron, never)
 	}
 	return f.join()
 }

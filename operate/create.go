@@ -14,7 +14,8 @@ import (
 
 // Create stores a new job, for the processes that have code for its class. It is refused if there is a job of that
 // name, or what is left of one that is being removed, if the configuration is not allowed, and, unless forced, if
-// elasticron migrate keeps the job from running here.
+// elasticron migrate keeps the job from running here. A job that never fires is not allowed; one that has fired for the last
+// time is stored with a warning, as whoever brings back an export of a job has it so.
 func (o *Operator) Create(ctx context.Context, cfg job.Config, opts Options) (Result, error) {
 	text, err := jobtree.EncodeConfig(cfg)
 	if err != nil {

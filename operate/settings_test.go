@@ -79,7 +79,8 @@ func TestSettingsThatAreNotAllowed(t *testing.T) {
 		says     string
 	}{
 		"a cron":           {change(func(c *job.Config) { c.Cron = "every day" }), "every day"},
-		"that never fires": {change(func(c *job.Config) { c.Cron = "0 0 0 1 1 ? 1999" }), "1999"},
+		"that never fires": {change(func(c *job.Config) { c.Cron = "0 0 0 30 2 ?" }), "never fires after"},
+		"that did so once": {change(func(c *job.Config) { c.Cron = "0 0 0 1 1 ? 1999" }), "1999"},
 		"no items":         {change(func(c *job.Config) { c.ShardingTotalCount = 0 }), "shardingTotalCount"},
 		"another name":     {change(func(c *job.Config) { c.Name = "other" }), `must be "orders"`},
 		"another class":    {change(func(c *job.Config) { c.Class = "other" }), "must stay \"orders\""},
@@ -95,6 +96,40 @@ func TestSettingsThatAreNotAllowed(t *testing.T) {
 	}
 	require.Equal(t, before, g.value(nodes.Config()))
 	g.refused(operate.CauseUnknownJob, errOf(g.op.ChangeSettings(t.Context(), "nobody", operate.Settings{Change: daily}, silent())))
+}
+
+// A job that has fired for the last time may be stored again, and all else of it may be changed. Who ends a job by its times has to
+// mean it.
+func TestSettingsOfAJobThatIsOver(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	over := g.config(func(c *job.Config) { c.EndTime = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC) })
+	never := g.config(func(c *job.Config) { c.Cron = "0 0 0 30 2 ?" })
+	require.ErrorContains(t, g.refused(operate.CauseInvalid, errOf(g.op.Create(t.Context(), never, silent()))), "never fires after")
+	r, err := g.op.Create(t.Context(), over, silent())
+	require.NoError(t, err)
+	require.Len(t, r.Warnings, 1)
+	require.Contains(t, r.Warnings[0], `endTime is "2020-01-01T00:00:00Z", is over, so the job never fires after`)
+
+	r, err = g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Description = "kept for its history" }), silent())
+	require.NoError(t, err)
+	require.Empty(t, r.Warnings)
+
+	ended := change(func(c *job.Config) { c.EndTime = c.EndTime.AddDate(1, 0, 0) })
+	refusal := g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, ended, silent())))
+	require.True(t, refusal.Forcible)
+	require.Contains(t, refusal.Error(), "is over")
+	forced := silent()
+	forced.Force = true
+	r, err = g.op.ChangeSettings(t.Context(), theJob, ended, forced)
+	require.NoError(t, err)
+	require.Len(t, r.Warnings, 1)
+
+	// A worker whose files have such a job becomes ready also where nobody has stored it yet.
+	bare := bareGround(t)
+	text := bare.text(func(c *job.Config) { *c = over })
+	require.NoError(t, errOf(bare.op.TakeFiles(t.Context(), theJob, text, operate.Files{Owner: "team", Version: 7}, silent())))
+	require.Equal(t, text, bare.value(nodes.Config()))
 }
 
 // A job whose calls are misspelt would pause at every process. Those may know more, so it is a warning; and it shows no value.

@@ -30,12 +30,22 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 	if w.elasticJob3() { // which knows what it has written
 		checked.Unknown = ""
 	}
-	warnings, faulty := jobtree.CheckNewConfig(w.tree.Job(), checked, w.now)
+	warnings, faulty := jobtree.CheckNewConfig(w.tree.Job(), checked)
 	if !w.elasticJob3() {
 		faulty = errors.Join(faulty, jobtree.CheckExact(node))
 	}
-	if faulty != nil {
+	over, never := jobtree.CheckFires(w.settled(), cfg, w.now)
+	if faulty = errors.Join(faulty, never); faulty != nil {
 		return cfg, invalid(faulty)
+	}
+	switch {
+	case over == nil:
+	case w.force || !w.state.Config.Exists(): // what has finished may be stored again
+		d.warn(over.Error())
+	default:
+		r := refuse(CauseInvalid, "force it if the job is to end", "")
+		r.Err, r.Forcible = over, true
+		return cfg, r
 	}
 	if warnings != nil {
 		for warning := range strings.SplitSeq(warnings.Error(), "\n") {
@@ -48,6 +58,14 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 		return cfg, r
 	}
 	return cfg, nil
+}
+
+// settled returns the configuration that is stored; nil if there is none, or it cannot be read.
+func (w *world) settled() *job.Config {
+	if !w.state.Config.Exists() || w.state.Config.Err != nil {
+		return nil
+	}
+	return &w.state.Config.Value
 }
 
 // warnOfCode tells of settings with which a job's processes would pause it, as their code makes nothing of them. They may be

@@ -79,10 +79,13 @@ func TestAJobIsDeclaredAfterItsLastFire(t *testing.T) {
 		fresh := cfg
 		fresh.Name = "fresh"
 		require.ErrorContains(t, errOf(d.Add(t.Context(), fresh, c.record("d", nil))), "never fires after")
-		cfg.JobParameter = "new"
 		e, err := scheduler.New(d.registry, scheduler.WithInstanceID(fullID("e")))
 		require.NoError(t, err)
-		require.ErrorContains(t, errOf(e.Add(t.Context(), cfg, c.record("e", nil), scheduler.OnConflict(scheduler.CodeWins))), "never fires after")
+		ends := cfg
+		ends.EndTime = cfg.EndTime.Add(time.Second)
+		require.ErrorContains(t, errOf(e.Add(t.Context(), ends, c.record("e", nil), scheduler.OnConflict(scheduler.CodeWins))), "never fires after")
+		cfg.JobParameter = "new" // with times that are stored
+		require.NoError(t, errOf(e.Add(t.Context(), cfg, c.record("e", nil), scheduler.OnConflict(scheduler.CodeWins))))
 	})
 }
 

@@ -106,12 +106,13 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 // Update changes the stored configuration, for all processes, and returns when the registry has it and this process sees it.
 // It reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration meanwhile; else
 // it begins again, so change may be called more than once. Members that this version does not know stay as they are, and so
-// does whether the job is disabled, whatever change makes of that: it is up to operators, see package operate. The
+// does whether the job is disabled, whatever change makes of that: it is up to operators, see package operate. A lower total count
+// ends items, for which operators are asked to consent, and code is not. The
 // change is written down among the job's operations, as "update". A process that starts later and declares the job with
 // other values keeps what is stored, unless its declaration is to win; see [OnConflict].
 //
 // Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it
-// made, as [Scheduler.Add] would name them; [ErrNotStored]; the end of ctx; [ErrUnknownJob], also if Run ends meanwhile.
+// made, as [Scheduler.Add] would name them, among them times after which the job never fires, unless they are stored already; [ErrNotStored]; the end of ctx; [ErrUnknownJob], also if Run ends meanwhile.
 // After [registry.ErrUnknownOutcome], which may come with one of the last two, the change may have been made, or may come
 // about later.
 func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
@@ -172,6 +173,9 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 		return 0, &job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())}
 	}
 	if err := errors.Join(j.s.checkDeclaration(ctx, after, j.r.handler), j.r.declared.check(after, j.s.traits)); err != nil {
+		return 0, err
+	}
+	if err := j.s.stillFires(root, stored, after); err != nil {
 		return 0, err
 	}
 	text, err := j.s.dialect.Layout().EncodeConfig(after)

@@ -210,6 +210,7 @@ func TestUpdatesAreCompared(t *testing.T) {
 			"Class":              func(cfg *job.Config) error { cfg.Class = "other"; return nil },
 			"Cron":               func(cfg *job.Config) error { cfg.Cron = "every day"; return nil },
 			"ShardingTotalCount": func(cfg *job.Config) error { cfg.ShardingTotalCount = 0; return nil },
+			"EndTime":            func(cfg *job.Config) error { cfg.EndTime = time.Now(); return nil },
 		} {
 			var fault *job.FieldError
 			require.ErrorAs(t, j.Update(t.Context(), change), &fault, field)

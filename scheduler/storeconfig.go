@@ -47,7 +47,7 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 		if err != nil || text == found.Value {
 			return true, err
 		}
-		if err := cfg.ValidateAt(s.now()); err != nil { // code may outlive its job's last fire, but nothing new begins so
+		if err := s.stillFires(root, found, cfg); err != nil {
 			return false, err
 		}
 		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
@@ -71,6 +71,17 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 			return true, err
 		}
 	}
+}
+
+// stillFires refuses to store times after which a job never fires, unless they are stored already: code may outlive its job's
+// last fire, but nothing new begins so.
+func (s *Scheduler) stillFires(root string, found registry.Node, cfg job.Config) error {
+	if found.Exists() {
+		if stored, err := s.dialect.Layout().DecodeConfig(root, found); err == nil && jobtree.SameFires(stored, cfg) {
+			return nil
+		}
+	}
+	return cfg.ValidateAt(s.now())
 }
 
 // storeClass stores the class of a job whose configuration came without one. again is true if the registry has changed

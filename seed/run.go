@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -25,6 +26,8 @@ type Options struct {
 	// Overwrite replaces the values of nodes that exist by those of the file, but for whether a job is disabled: that
 	// is up to operators, once the job is there. The default keeps all of them.
 	Overwrite bool
+	// Force consents to fewer items of a job that exists, and to times that are over, which end it. The default refuses both.
+	Force bool
 	// DryRun only reports what Run would do, and returns the fault for which it would do nothing. The default does it.
 	DryRun bool
 	// Who changes jobs that exist, How, such as by which program, and why, is written down with the change. Who and How
@@ -72,7 +75,8 @@ type Node struct {
 // begins without operations.
 //
 // Of a job whose home is another registry of a federation, Run changes nothing: all its nodes are [Kept] or, if they
-// were to be overwritten, an error says where the job is. The other jobs are done all the same.
+// were to be overwritten, an error says where the job is. Nor does it of a job with [ErrRefused]. The other jobs are done all the
+// same.
 //
 // If somebody else creates or changes a node meanwhile, Run treats it as one that exists.
 func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, error) {
@@ -86,7 +90,7 @@ func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, e
 		if err != nil {
 			err = fmt.Errorf("seed job %s: %w", name, err)
 		}
-		if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) {
+		if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) || errors.Is(err, ErrRefused) {
 			refused, err = append(refused, err), nil // the other jobs are not concerned
 		}
 		if err != nil {
@@ -116,6 +120,11 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 			return kept(values), nil
 		}
 		nodes, marks, config := decide(name, values, stored, opts.Overwrite)
+		for _, step := range config {
+			if err := mayStore(stored.Get(step.Write.Path), step.Write.Value, opts.Force, time.Now()); err != nil {
+				return nil, err
+			}
+		}
 		note, err := guarded.NoteOf(name, stored.Get, slices.Concat(marks, config), verb, opts.author())
 		if opts.DryRun || err != nil {
 			return nodes, err

@@ -102,6 +102,55 @@ func TestOverwriting(t *testing.T) {
 	require.Equal(t, after, nodes(t, reg))
 }
 
+// What takes the place of settings is judged as operations judge it, and a finished job may be stored again.
+func TestWhatAFileMayNotReplace(t *testing.T) {
+	t.Parallel()
+	const others = "mail:\n  config: {cron: '@daily', shardingTotalCount: 1}\n"
+	of := func(members string) seed.File {
+		file, err := seed.ParseYAML([]byte(others + "orders:\n  config: {" + members + "}\n"))
+		require.NoError(t, err)
+		return file
+	}
+	for name, row := range map[string]struct{ members, says, forced string }{
+		"class":       {"jobClass: other, cron: '@hourly', shardingTotalCount: 3", `jobClass is "other", must stay "orders"`, "must stay"},
+		"fewer items": {"cron: '@hourly', shardingTotalCount: 1", "the total count goes from 3 to 1", ""},
+		"over":        {"cron: '0 0 0 1 1 ? 2020', shardingTotalCount: 3", "never fires after", ""},
+		"never fires": {"cron: '0 0 0 30 2 ?', shardingTotalCount: 3", "never fires after", "never fires after"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := open(t)
+			_, err := seed.Run(t.Context(), reg, of("cron: '@hourly', shardingTotalCount: 3"), seed.Options{})
+			require.NoError(t, err)
+			put(t, reg, "/mail/config", "theirs")
+			before, err := reg.Get(t.Context(), "/orders/config")
+			require.NoError(t, err)
+			for _, dry := range []bool{true, false} {
+				done, err := seed.Run(t.Context(), reg, of(row.members), seed.Options{Overwrite: true, DryRun: dry})
+				require.ErrorIs(t, err, seed.ErrRefused)
+				require.ErrorContains(t, err, row.says)
+				require.Equal(t, []seed.Node{{Path: "/mail/config", Action: seed.Updated}}, done, "the others are done")
+			}
+			after, err := reg.Get(t.Context(), "/orders/config")
+			require.NoError(t, err)
+			require.Equal(t, before, after)
+			_, err = seed.Run(t.Context(), reg, of(row.members), seed.Options{Overwrite: true, Force: true})
+			if row.forced == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, row.forced)
+			}
+		})
+	}
+	reg := open(t)
+	_, err := seed.Run(t.Context(), reg, of("cron: '0 0 0 1 1 ? 2020', shardingTotalCount: 3"), seed.Options{})
+	require.NoError(t, err)
+	_, err = seed.Run(t.Context(), reg, of("cron: '0 0 0 1 1 ? 2020', shardingTotalCount: 3, description: done"), seed.Options{Overwrite: true})
+	require.NoError(t, err)
+	_, err = seed.Run(t.Context(), open(t), of("cron: '0 0 0 30 2 ?', shardingTotalCount: 3"), seed.Options{})
+	require.ErrorIs(t, err, seed.ErrRefused)
+}
+
 // What an operator stopped stays so, and what runs goes on, whatever the file says.
 func TestOverwritingKeepsAJobDisabled(t *testing.T) {
 	t.Parallel()

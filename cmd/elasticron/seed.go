@@ -23,8 +23,9 @@ func newSeed(p *program) *cobra.Command {
 which of their servers and items are disabled. What exists is kept, unless --overwrite is
 given, and whether a job that exists is disabled in any case. What the file does not mention
 is left alone. What it changes of a job that exists is written down, as elasticron audit shows
-it, and elasticron rollback takes back its settings. It can be repeated. It goes to etcd, and
-takes no context: --etcd and --namespace say where.
+it, and elasticron rollback takes back its settings. Another class of a job that exists is
+refused, and so are, unless --force is given, fewer items and times that are over. It can be
+repeated. It goes to etcd, and takes no context: --etcd and --namespace say where.
 
 The file is refused as a whole if anything is wrong with it. The name - stands for YAML from
 standard input. A YAML file looks like this; members of the config that are left out have their
@@ -58,6 +59,7 @@ The password is read from $` + passwordVariable + `.`,
 	s.target = etcdflags.New(flags, "etcd", "", passwordVariable)
 	flags.StringVarP(&s.namespace, "namespace", "n", "", "namespace to fill (required)")
 	flags.BoolVar(&s.opts.Overwrite, "overwrite", false, "give nodes that exist the values of the file; a job stays disabled or enabled")
+	flags.BoolVar(&s.opts.Force, "force", false, "consent to fewer items of a job that exists, and to times that are over and end it")
 	flags.BoolVar(&s.opts.DryRun, "dry-run", false, "only tell what would be written")
 	flags.StringVar(&s.opts.Reason, "reason", "", "why, for whoever reads later what was changed")
 	flags.BoolVar(&s.json, "json", false, "report as JSON")

@@ -38,12 +38,12 @@ func CheckConfig(name string, c job.Config) (warnings, faulty error) {
 	return errors.Join(append(doubts, unknownMembers(path, c.Unknown)...)...), errors.Join(grave...)
 }
 
-// CheckNewConfig judges a configuration that is about to be stored, by all rules of [job.Config.ValidateAt]: with what
+// CheckNewConfig judges a configuration that is about to be stored, by all rules of [job.Config.Validate]: with what
 // is only a warning where it was found, nobody needs to begin. The result is that of [CheckConfig], each fault once. No
-// fault names a path, as nothing is stored yet.
-func CheckNewConfig(name string, c job.Config, now time.Time) (warnings, faulty error) {
+// fault names a path, as nothing is stored yet. Whether the job will ever fire, [CheckFires] tells.
+func CheckNewConfig(name string, c job.Config) (warnings, faulty error) {
 	var all []error
-	for _, fault := range each(c.ValidateAt(now)) {
+	for _, fault := range each(c.Validate()) {
 		all = append(all, storedFault("", c, fault))
 	}
 	if c.Name != name {
