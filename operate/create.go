@@ -17,7 +17,11 @@ import (
 // elasticron migrate keeps the job from running here. A job that never fires is not allowed; one that has fired for the last
 // time is stored with a warning, as whoever brings back an export of a job has it so.
 func (o *Operator) Create(ctx context.Context, cfg job.Config, opts Options) (Result, error) {
-	text, err := jobtree.EncodeConfig(cfg)
+	_, err := jobtree.CheckNewConfig(cfg.Name, cfg) // of which the text has no word for some
+	text := ""
+	if err == nil {
+		text, err = jobtree.EncodeConfig(cfg)
+	}
 	if err != nil {
 		d := deed{verb: VerbCreate, job: cfg.Name}
 		return Result{Plan: Plan{Verb: VerbCreate, Job: cfg.Name}}, d.completed(invalid(err))

@@ -45,7 +45,8 @@ func rollBack(w *world, operation string, shown registry.Revision) (decision, er
 	if err != nil {
 		return decision{}, invalid(err)
 	}
-	if before.Disabled != w.state.Config.Value.Disabled {
+	if before.Disabled != w.state.Config.Value.Disabled ||
+		!w.elasticJob3() && jobtree.CheckTyped(registry.Node{Value: text}) != nil { // what had no effect goes
 		before.Disabled = w.state.Config.Value.Disabled
 		if text, err = w.encode(before); err != nil {
 			return decision{}, invalid(err)

@@ -71,6 +71,9 @@ func changeSettings(w *world, s Settings) (decision, error) {
 	if after.Disabled != w.state.Config.Value.Disabled {
 		return decision{}, refuse(CauseInvalid, "disable or enable the job by its own operation", "settings do not disable or enable a job")
 	}
+	if _, faulty := jobtree.CheckNewConfig(w.tree.Job(), after); faulty != nil { // the text has no word for some of it
+		return decision{}, invalid(faulty)
+	}
 	text, err := w.encode(after)
 	if err != nil {
 		return decision{}, invalid(err)

@@ -81,6 +81,9 @@ func TestSettingsThatAreNotAllowed(t *testing.T) {
 		"a cron":           {change(func(c *job.Config) { c.Cron = "every day" }), "every day"},
 		"that never fires": {change(func(c *job.Config) { c.Cron = "0 0 0 30 2 ?" }), "never fires after"},
 		"that did so once": {change(func(c *job.Config) { c.Cron = "0 0 0 1 1 ? 1999" }), "1999"},
+		"of another type":  {change(func(c *job.Config) { c.ScriptCommandLine = "/opt/x" }), "scriptCommandLine"},
+		"so in a text":     {operate.Settings{Text: strings.Replace(before, `"jobType":"SIMPLE"`, `"jobType":"SIMPLE","scriptCommandLine":"/opt/x"`, 1)}, "want the jobType SCRIPT"},
+		"what rounds away": {change(func(c *job.Config) { c.Timeout = -500 * time.Millisecond }), "timeout"},
 		"no items":         {change(func(c *job.Config) { c.ShardingTotalCount = 0 }), "shardingTotalCount"},
 		"another name":     {change(func(c *job.Config) { c.Name = "other" }), `must be "orders"`},
 		"another class":    {change(func(c *job.Config) { c.Class = "other" }), "must stay \"orders\""},
@@ -130,6 +133,18 @@ func TestSettingsOfAJobThatIsOver(t *testing.T) {
 	text := bare.text(func(c *job.Config) { *c = over })
 	require.NoError(t, errOf(bare.op.TakeFiles(t.Context(), theJob, text, operate.Files{Owner: "team", Version: 7}, silent())))
 	require.Equal(t, text, bare.value(nodes.Config()))
+}
+
+// What Java has written for jobs of another type is no fault of who changes something else.
+func TestMembersOfAnotherTypeThatAreStored(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	typed := strings.Replace(g.value(nodes.Config()), `"jobType":"SIMPLE"`, `"jobType":"SIMPLE","streamingProcess":true`, 1)
+	g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: typed}, silent())))
+	g.do(registry.Put(nodes.Config(), typed))
+	daily := strings.Replace(typed, `"description":"`, `"description":"more `, 1)
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: daily}, silent())))
+	require.Equal(t, daily, g.value(nodes.Config()))
 }
 
 // A job whose calls are misspelt would pause at every process. Those may know more, so it is a warning; and it shows no value.

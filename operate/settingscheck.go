@@ -32,7 +32,7 @@ func (w *world) checkText(d *decision, text string) (job.Config, error) {
 	}
 	warnings, faulty := jobtree.CheckNewConfig(w.tree.Job(), checked)
 	if !w.elasticJob3() {
-		faulty = errors.Join(faulty, jobtree.CheckExact(node))
+		faulty = errors.Join(faulty, jobtree.CheckExact(node), w.newlyTyped(node))
 	}
 	over, never := jobtree.CheckFires(w.settled(), cfg, w.now)
 	if faulty = errors.Join(faulty, never); faulty != nil {
@@ -66,6 +66,16 @@ func (w *world) settled() *job.Config {
 		return nil
 	}
 	return &w.state.Config.Value
+}
+
+// newlyTyped tells of members for jobs of another type, but for those that are stored already: whoever changes something else
+// has not written them.
+func (w *world) newlyTyped(node registry.Node) error {
+	faults := jobtree.CheckTyped(node)
+	if stored := jobtree.CheckTyped(registry.Node{Value: w.snapshot.Get(w.tree.Config()).Value}); faults != nil && stored != nil && stored.Error() == faults.Error() {
+		return nil
+	}
+	return faults
 }
 
 // warnOfCode tells of settings with which a job's processes would pause it, as their code makes nothing of them. They may be

@@ -7,6 +7,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/magiconair/properties"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // ParseProperties reads the text of a file of Java properties. The text is UTF-8 or, if it is not valid UTF-8,
@@ -30,8 +33,13 @@ func ParseProperties(text []byte) (File, error) {
 	var faults []error
 	for _, key := range all.Keys() {
 		value, _ := all.Get(key)
-		if err := file.add("/"+strings.TrimPrefix(key, "/"), value); err != nil {
+		path := "/" + strings.TrimPrefix(key, "/")
+		if err := file.add(path, value); err != nil {
 			faults = append(faults, err)
+		} else if name, _ := jobtree.Parse(path); name.Kind == jobtree.KindConfig {
+			if err := jobtree.CheckTyped(registry.Node{Path: path, Value: value}); err != nil {
+				faults = append(faults, fmt.Errorf("%w: %w", ErrInvalid, err))
+			}
 		}
 	}
 	if err := errors.Join(faults...); err != nil {

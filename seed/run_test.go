@@ -102,6 +102,28 @@ func TestOverwriting(t *testing.T) {
 	require.Equal(t, after, nodes(t, reg))
 }
 
+// A script whose type was forgotten would be stored without its command line. What is stored so, as Java's console may do it, is
+// exported all the same.
+func TestACommandLineWithoutItsType(t *testing.T) {
+	t.Parallel()
+	const want = `scriptCommandLine is "/opt/x.sh", must not be there, as the jobType is SIMPLE: want the jobType SCRIPT`
+	_, err := seed.ParseYAML([]byte("mail:\n  config: {scriptCommandLine: /opt/x.sh, cron: '@hourly', shardingTotalCount: 1}\n"))
+	require.ErrorIs(t, err, seed.ErrInvalid)
+	require.ErrorContains(t, err, want)
+	const config = `{"jobName":"mail","jobClass":"mail","jobType":"SIMPLE","cron":"@hourly","shardingTotalCount":1,"scriptCommandLine":"/opt/x.sh"}`
+	_, err = seed.ParseProperties([]byte("mail/config=" + config))
+	require.ErrorIs(t, err, seed.ErrInvalid)
+	require.ErrorContains(t, err, want)
+
+	text, err := seed.Export([]registry.Node{{Path: "/mail/config", Value: config, Created: 1, Revision: 1}})
+	require.NoError(t, err)
+	file, err := seed.ParseYAML(text)
+	require.NoError(t, err)
+	for _, value := range file.Nodes() {
+		require.Equal(t, config, value)
+	}
+}
+
 // What takes the place of settings is judged as operations judge it, and a finished job may be stored again.
 func TestWhatAFileMayNotReplace(t *testing.T) {
 	t.Parallel()

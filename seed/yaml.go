@@ -137,6 +137,9 @@ func configText(name string, n *yaml.Node) (string, error) {
 		// What an application of a later version knows, this one cannot judge; a slip of the pen is likelier.
 		err = fmt.Errorf("a config has no member such as %s", c.Unknown)
 	}
+	if err == nil {
+		err = jobtree.CheckTyped(registry.Node{Value: string(text)})
+	}
 	return string(text), err
 }
 
