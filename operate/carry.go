@@ -36,6 +36,8 @@ type deed struct {
 	// content is a digest of what is asked for under an id, where whoever asks again decides none of that anew: another one
 	// was not done. Empty: what was done under the id was this.
 	content string
+	// stands tells whether another content is in force already, so that nothing is lost of it. nil: it is not.
+	stands func(w *world) bool
 }
 
 // span is what a backfill was asked for.
@@ -191,9 +193,13 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 	case op.Verb != string(d.verb) || d.was == nil && op.Target != d.target, !d.asked.within(spanOf(op)):
 		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done: %s, %s",
 			id, name(Verb(op.Verb), d.job, op.Target), credit(op))
-	case d.content != "" && op.Asked != "" && op.Asked != d.content:
-		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done, for another fire or with another parameter: %s, %s",
-			id, name(Verb(op.Verb), d.job, op.Target), credit(op))
+	case d.content != "" && op.Asked != "" && op.Asked != d.content && (d.stands == nil || !d.stands(w)):
+		other := "for another fire or with another parameter"
+		if d.verb == VerbSettings || d.verb == VerbCreate {
+			other = "with other settings"
+		}
+		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done, %s: %s, %s",
+			id, other, name(Verb(op.Verb), d.job, op.Target), credit(op))
 	case d.was == nil || d.was(op):
 		return decision{}, true, nil
 	}

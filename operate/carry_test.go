@@ -101,6 +101,36 @@ func TestTheSameIdOfAnotherTrigger(t *testing.T) {
 	require.True(t, r.Repeated)
 }
 
+// Settings that are given as a whole are what an id is of, too: a file that was mended between two tries is not "done before". If
+// what is asked for stands already, by whomever, it is.
+func TestTheSameIdOfOtherSettings(t *testing.T) {
+	t.Parallel()
+	g := bareGround(t)
+	opts := operate.Options{ID: "release-7"}
+	text := func(parameter string) string { return g.text(func(c *job.Config) { c.JobParameter = parameter }) }
+	create := func(parameter string, marks operate.Marks) error {
+		return errOf(g.op.CreateMarked(t.Context(), theJob, text(parameter), marks, opts))
+	}
+	require.NoError(t, create("one", operate.Marks{}))
+	require.NoError(t, create("one", operate.Marks{}))
+	require.Contains(t, g.refused(operate.CauseUsed, create("two", operate.Marks{})).Error(), "with other settings")
+	g.refused(operate.CauseUsed, create("one", operate.Marks{Items: []int{1}}))
+
+	opts.ID = "release-8"
+	change := func(parameter string) (operate.Result, error) {
+		return g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: text(parameter)}, opts)
+	}
+	require.NoError(t, errOf(change("two")))
+	r, err := change("two")
+	require.NoError(t, err)
+	require.True(t, r.Repeated)
+	require.Contains(t, g.refused(operate.CauseUsed, errOf(change("three"))).Error(), "with other settings")
+	require.NoError(t, errOf(g.operator("bert").ChangeSettings(t.Context(), theJob, operate.Settings{Text: text("three")}, silent())))
+	r, err = change("three")
+	require.NoError(t, err)
+	require.True(t, r.Repeated)
+}
+
 // Two operators at once: one after the other, and the second is told of the first.
 func TestTwoOperatorsAtOnce(t *testing.T) {
 	t.Parallel()

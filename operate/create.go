@@ -54,11 +54,23 @@ func (m Marks) Writes(job string) (writes []registry.Write) {
 	return writes
 }
 
+// digest tells marks from others; empty for none.
+func (m Marks) digest() string {
+	if len(m.Servers) == 0 && len(m.Items) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	for _, write := range m.Writes("any") {
+		fmt.Fprintf(&text, "%s %s\n", write.Path, write.Value)
+	}
+	return digestOf(text.String())
+}
+
 // CreateMarked is [Operator.CreateText] of a job some of whose servers and items are disabled from the start: the marks are
 // stored in the transaction that creates it.
 func (o *Operator) CreateMarked(ctx context.Context, job, text string, marks Marks, opts Options) (Result, error) {
 	return o.carry(ctx, deed{
-		verb: VerbCreate, job: job,
+		verb: VerbCreate, job: job, content: digestOf(text) + marks.digest(),
 		decide: func(w *world) (decision, error) { return create(w, text, marks) },
 		followed: func(w *world, _ Result) Progress {
 			switch {

@@ -30,7 +30,7 @@ type Settings struct {
 // know stay. Whether the job is disabled stays too, whatever the new settings say: see [Operator.DisableJob]. It is
 // done when the items are assigned as the new total count wants.
 //
-// It is refused if the configuration is not what was shown, if the new one is not allowed or has another name or
+// It is refused if the id is that of a change to another Text, if the configuration is not what was shown, if the new one is not allowed or has another name or
 // class, if it changes nothing, if it asks for what Java instances of the job cannot do, and, unless forced, if Java
 // instances that come later could not, on ZooKeeper, if it lowers the total count, which ends items, or if it has a job
 // run whose stored configuration cannot be read and that elasticron migrate keeps from running, or if it changes when the job
@@ -43,10 +43,15 @@ func (o *Operator) ChangeSettings(ctx context.Context, job string, s Settings, o
 	if s.Text != "" && s.Shown == 0 {
 		s.Shown = opts.shownConfig() // what replaces the whole is compared with the whole
 	}
-	return o.carry(ctx, deed{
+	d := deed{
 		verb: VerbSettings, job: job, followed: settingsFollowed,
 		decide: func(w *world) (decision, error) { return changeSettings(w, s) },
-	}, opts)
+	}
+	if s.Text != "" { // what a function makes of the settings is another thing each time
+		d.content = digestOf(s.Text)
+		d.stands = func(w *world) bool { return digestOf(w.snapshot.Get(w.tree.Config()).Value) == d.content }
+	}
+	return o.carry(ctx, d, opts)
 }
 
 func changeSettings(w *world, s Settings) (decision, error) {

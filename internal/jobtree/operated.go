@@ -67,8 +67,8 @@ type Operation struct {
 	After registry.Revision
 	// First is the first fire of a backfill, and Items are those that it was asked for, in words; empty are all.
 	First, Items string
-	// Asked is a digest of what a trigger was asked for beside its items; empty if that is not known. It is made of a
-	// parameter, too.
+	// Asked is a digest of what a trigger was asked for beside its items, or of the settings that an operation was to store as
+	// a whole; empty if that is not known. It is made of a parameter, too.
 	Asked string
 	// Begun tells of a request by hand that the job has come from another registry since, and that nothing was left of it
 	// then: all items that it asked for had run, and well.
