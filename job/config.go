@@ -73,8 +73,8 @@ type Config struct {
 	StreamingProcess bool
 	// Disabled means that nothing of the job begins, on any server; its fires meanwhile have not happened. What runs
 	// goes on. It is the operator's: a declaration in code says how the job starts when it is created, and changes
-	// nothing later, whoever wins a conflict; nor does scheduler.Job.Update. Where Java instances take part it means, as in Java, that a server which
-	// is new to the job starts disabled. The default is off.
+	// nothing later, whoever wins a conflict; nor does scheduler.Job.Update. Where Java instances take part it means, as in Java,
+	// that a server which is new to the job starts disabled. The default is off.
 	Disabled bool
 	// ErrorHandler names the handler that hears of failed items: LOG, which is the default, IGNORE, THROW, or
 	// another one that the process registered; see package errorhandler. If the process that declares the job

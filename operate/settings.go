@@ -30,12 +30,12 @@ type Settings struct {
 // know stay. Whether the job is disabled stays too, whatever the new settings say: see [Operator.DisableJob]. It is
 // done when the items are assigned as the new total count wants.
 //
-// It is refused if the id is that of a change to another Text, if the configuration is not what was shown, if the new one is not allowed or has another name or
-// class, if it changes nothing, if it asks for what Java instances of the job cannot do, and, unless forced, if Java
-// instances that come later could not, on ZooKeeper, if it lowers the total count, which ends items, or if it has a job
-// run whose stored configuration cannot be read and that elasticron migrate keeps from running, or if it changes when the job
-// fires to times that are over, which ends it. Such times that are stored already stand in nobody's way. A warning says if files own the
-// settings, and put them back.
+// It is refused if the id is that of a change to another Text, if the configuration is not what was shown, if the new one is
+// not allowed or has another name or class, if it changes nothing, if it asks for what Java instances of the job cannot do,
+// and, unless forced, if Java instances that come later could not, on ZooKeeper, if it lowers the total count, which ends
+// items, or if it has a job run whose stored configuration cannot be read and that elasticron migrate keeps from running, or
+// if it changes when the job fires to times that are over, which ends it. Such times that are stored already stand in
+// nobody's way. A warning says if files own the settings, and put them back.
 func (o *Operator) ChangeSettings(ctx context.Context, job string, s Settings, opts Options) (Result, error) {
 	if (s.Change == nil) == (s.Text == "") {
 		return Result{}, fmt.Errorf("%w: settings are changed either by Change or by Text", ErrInvalidOption)

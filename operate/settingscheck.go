@@ -72,7 +72,8 @@ func (w *world) settled() *job.Config {
 // has not written them.
 func (w *world) newlyTyped(node registry.Node) error {
 	faults := jobtree.CheckTyped(node)
-	if stored := jobtree.CheckTyped(registry.Node{Value: w.snapshot.Get(w.tree.Config()).Value}); faults != nil && stored != nil && stored.Error() == faults.Error() {
+	stored := jobtree.CheckTyped(registry.Node{Value: w.snapshot.Get(w.tree.Config()).Value})
+	if faults != nil && stored != nil && stored.Error() == faults.Error() {
 		return nil
 	}
 	return faults

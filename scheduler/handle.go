@@ -112,9 +112,9 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 // other values keeps what is stored, unless its declaration is to win; see [OnConflict].
 //
 // Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it
-// made, as [Scheduler.Add] would name them, among them times after which the job never fires, unless they are stored already; [ErrNotStored]; the end of ctx; [ErrUnknownJob], also if Run ends meanwhile.
-// After [registry.ErrUnknownOutcome], which may come with one of the last two, the change may have been made, or may come
-// about later.
+// made, as [Scheduler.Add] would name them, among them times after which the job never fires, unless they are stored already;
+// [ErrNotStored]; the end of ctx; [ErrUnknownJob], also if Run ends meanwhile. After [registry.ErrUnknownOutcome], which may
+// come with one of the last two, the change may have been made, or may come about later.
 func (j *Job) Update(ctx context.Context, change func(*job.Config) error) error {
 	if change == nil {
 		return fmt.Errorf("update job %q: %w: change is nil", j.r.name, ErrInvalidOption)

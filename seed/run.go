@@ -74,8 +74,8 @@ type Node struct {
 // configuration before. If these cannot be read, Run changes nothing of the job and returns the fault. A job that it creates
 // begins without operations.
 //
-// Of a job whose home is another registry of a federation, Run changes nothing: all its nodes are [Kept] or, if they
-// were to be overwritten, an error says where the job is. Nor does it of a job with [ErrRefused]. The other jobs are done all the
+// Of a job whose home is another registry of a federation, Run changes nothing: all its nodes are [Kept] or, if they were to
+// be overwritten, an error says where the job is. Nor does it of a job with [ErrRefused]. The other jobs are done all the
 // same.
 //
 // If somebody else creates or changes a node meanwhile, Run treats it as one that exists.

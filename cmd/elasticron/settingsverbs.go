@@ -102,7 +102,8 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 	node := registry.Node{Value: string(all)}
 	c, err := jobtree.DecodeConfig(node)
 	if err == nil {
-		err = errors.Join(jobtree.CheckExact(node, names...), jobtree.CheckTyped(node, names...), checkAdded(c, added)) // which would be dropped, or kept, without a word
+		// What would be dropped, or kept, without a word.
+		err = errors.Join(jobtree.CheckExact(node, names...), jobtree.CheckTyped(node, names...), checkAdded(c, added))
 	}
 	if err != nil {
 		return "", usageError{err}

@@ -48,6 +48,7 @@ func (a *API) routes() []route {
 	operation := []string{wire.ParamDryRun, wire.ParamWait, wire.ParamAgain}
 	inOne := append([]string{"job"}, operation...)
 	paging := []string{"page", "per-page", "sort", "ascending"}
+	executions := append([]string{"job", "round", "item", "ip", "instance", "success", "outcome", "source", "from", "until"}, paging...)
 	return []route{
 		{"GET", "/openapi.yaml", access.Read, anybody, description, nil},
 		{"GET", "/me", access.Read, anybody, me, nil},
@@ -82,7 +83,7 @@ func (a *API) routes() []route {
 
 		{"GET", ns + "/operations", access.Read, visible, listOperations, []string{"job", "limit"}},
 		{"GET", ns + "/operations/{id}", access.Read, visible, getOperation, nil},
-		{"GET", ns + "/executions", access.Read, asked, listExecutions, append([]string{"job", "round", "item", "ip", "instance", "success", "outcome", "source", "from", "until"}, paging...)},
+		{"GET", ns + "/executions", access.Read, asked, listExecutions, executions},
 		{"GET", ns + "/rounds", access.Read, asked, listRounds, append([]string{"job", "round", "state", "from", "until"}, paging...)},
 
 		{"GET", ns + "/export", access.Administer, wholeNamespace, exportJobs, []string{"match", "job"}},
