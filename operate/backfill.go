@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -24,8 +25,18 @@ type BackfillResult struct {
 	ID   string      `json:"id"`
 	Done []Result    `json:"done,omitempty"` // of each fire that has run
 	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending
+	// MayHaveRun says how many of the fires may have run before this call, as was known when it began.
+	MayHaveRun MayHaveRun `json:"mayHaveRun,omitzero"`
 	// Since is a state before the first of the fires was asked for, for [Options.Since] of who asks again for all of them.
 	Since registry.Revision `json:"since,omitempty"`
+}
+
+// MayHaveRun are fires of a backfill that may have run already: those that are not newer than the newest one of which the job
+// tells that it came to it. It keeps no more, so each of them has run or was missed. What has run is run again. Those that an
+// earlier call with the id of the backfill came to are not among them: they are not run again.
+type MayHaveRun struct {
+	Fires int       `json:"fires"` // how many; 0 is none
+	Last  time.Time `json:"last"`  // the newest fire that the job came to
 }
 
 // Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
@@ -42,10 +53,11 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	r := BackfillResult{ID: opts.id(), Left: slices.Clone(fires)}
 	slices.SortFunc(r.Left, time.Time.Compare)
 	opts.ID, opts.Wait, opts.Shown = r.ID, true, nil
-	checked, err := o.checkBackfill(ctx, job, r.Left, opts)
+	checked, mayHaveRun, err := o.checkBackfill(ctx, job, r.Left, t.Items, opts)
 	if err != nil {
 		return r, err
 	}
+	r.MayHaveRun = mayHaveRun
 	r.Since = cmp.Or(opts.Since, checked.State)
 	var before error   // of a fire of an earlier call
 	var came time.Time // how far earlier calls had come, as far as is known
@@ -124,10 +136,58 @@ func fireOf(target string) time.Time {
 	return fire
 }
 
-func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.Time, opts Options) (Result, error) {
-	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) { return decision{}, w.checkFires(fires) }}
+func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.Time, items []int, opts Options) (Result, MayHaveRun, error) {
+	var may MayHaveRun
+	id := opts.ID
+	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) {
+		may = w.mayHaveRun(fires, items, id)
+		return decision{}, w.checkFires(fires)
+	}}
 	opts.DryRun, opts.Again, opts.ID, opts.Since = true, false, "", 0
-	return o.carry(ctx, d, opts)
+	checked, err := o.carry(ctx, d, opts)
+	return checked, may, err
+}
+
+// mayHaveRun says which fires may have run already, for these items; none are all. id is that of the backfill.
+func (w *world) mayHaveRun(fires []time.Time, items []int, id string) (may MayHaveRun) {
+	ran := func(fire time.Time) {
+		if fire.After(may.Last) {
+			may.Last = fire
+		}
+	}
+	for n := range w.state.Items() {
+		if len(items) > 0 && !slices.Contains(items, n) {
+			continue
+		}
+		record := w.state.Item(n).Record.Value
+		ran(record.LastFire)
+		if e := record.Current; e != nil && e.Outcome != jobtree.NotStarted { // runs by hand leave the last fire alone
+			ran(e.Fire)
+		}
+		if e, is := record.Previous(); is {
+			ran(e.Fire)
+		}
+	}
+	var came time.Time
+	for _, op := range w.operated.Value.Operations {
+		switch {
+		case op.Verb != string(VerbBackfill):
+		case op.ID == id:
+			came = fireOf(op.Target)
+		default:
+			ran(fireOf(op.Target))
+		}
+	}
+	for _, fire := range fires {
+		if fire.After(came) && !fire.After(may.Last) {
+			may.Fires++
+		}
+	}
+	if may.Fires == 0 {
+		return MayHaveRun{}
+	}
+	may.Last = may.Last.UTC()
+	return may
 }
 
 // checkFires refuses fires that are not to be run again.

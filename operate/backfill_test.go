@@ -85,6 +85,16 @@ func TestFiresAreBackfilled(t *testing.T) {
 		require.Equal(t, settings.ID, operations[0].ID)
 		require.Equal(t, "fire 1999-12-31T21:35:00Z", operations[1].Target)
 
+		require.Zero(t, r.MayHaveRun)
+
+		dry := operate.Options{DryRun: true}
+		plan, err := g.op.Backfill(ctx, theJob, append(fires, everyFive(21)[20]), operate.Trigger{}, dry)
+		require.NoError(t, err)
+		require.Equal(t, operate.MayHaveRun{Fires: 20, Last: everyFive(20)[19]}, plan.MayHaveRun, "what has run is run again")
+		plan, err = g.op.Backfill(ctx, theJob, fires, operate.Trigger{}, operate.Options{DryRun: true, ID: r.ID})
+		require.NoError(t, err)
+		require.Zero(t, plan.MayHaveRun, "not under the same id")
+
 		again, err := g.op.Backfill(ctx, theJob, append(fires, everyFive(21)[20]), operate.Trigger{}, operate.Options{ID: r.ID})
 		require.NoError(t, err)
 		require.Empty(t, again.Left)

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -63,18 +61,18 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		_, err := v.op.Backfill(v.ctx, job, fires, t, v.opts)
 		return err
 	}
+	var result operate.BackfillResult
 	again := ""
 	if v.opts.DryRun || !v.yes {
+		dry := v.opts
+		dry.DryRun = true
 		var err error
-		if again, err = v.mayHaveRun(job, fires, t.Items); err != nil {
+		if result, err = v.op.Backfill(v.ctx, job, fires, t, dry); err != nil {
 			return err
 		}
+		again = againText(result.MayHaveRun, len(fires))
 	}
 	if v.opts.DryRun {
-		result, err := v.op.Backfill(v.ctx, job, fires, t, v.opts)
-		if err != nil {
-			return err
-		}
 		if v.output != formatTable {
 			_, _ = io.WriteString(v.news, again)
 			return v.output.write(v.out, result)
@@ -84,7 +82,7 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 				return err
 			}
 		}
-		_, err = fmt.Fprintf(v.out, "%s%d fires. %s\n", again, len(fires), nothingDone)
+		_, err := fmt.Fprintf(v.out, "%s%d fires. %s\n", again, len(fires), nothingDone)
 		return err
 	}
 	if !v.yes {
@@ -132,49 +130,10 @@ func refusedForGood(err error) bool {
 	}
 }
 
-// mayHaveRun says how many of the fires may have run already: those that are not newer than the newest one of which the job
-// tells that it came to it. It keeps no more, so an older one has run or was missed. Those that an earlier call with this id
-// came to are not run again. It is empty if there is nothing to say.
-func (v *verb) mayHaveRun(job string, fires []time.Time, items []int) (string, error) {
-	ns, err := operate.ReadJob(v.ctx, v.at, job, v.program.now())
-	if err != nil {
-		return "", err
+// againText warns of fires that may have run already. It is empty if there are none.
+func againText(may operate.MayHaveRun, fires int) string {
+	if may.Fires == 0 {
+		return ""
 	}
-	wanted := func(item int) bool { return len(items) == 0 || slices.Contains(items, item) }
-	var newest, came time.Time
-	ran := func(fire time.Time) {
-		if fire.After(newest) {
-			newest = fire
-		}
-	}
-	for _, it := range ns.Items(job) {
-		if wanted(it.Item) {
-			ran(it.LastFire)
-		}
-	}
-	for _, e := range ns.Executions(job) { // runs by hand leave the last fire of an item alone
-		if wanted(e.Item) {
-			ran(e.Fire)
-		}
-	}
-	for _, op := range ns.Operations(job) {
-		fire, err := time.Parse(time.RFC3339Nano, strings.TrimPrefix(op.Target, "fire "))
-		switch {
-		case err != nil || op.Verb != operate.VerbBackfill:
-		case op.ID == v.opts.ID:
-			came = fire
-		default:
-			ran(fire)
-		}
-	}
-	n := 0
-	for _, fire := range fires {
-		if fire.After(came) && !fire.After(newest) {
-			n++
-		}
-	}
-	if n == 0 {
-		return "", nil
-	}
-	return fmt.Sprintf("  ! %d of the %d fires may have run already, those up to %s: what has run is run again\n", n, len(fires), instant(newest.UTC())), nil
+	return fmt.Sprintf("  ! %d of the %d fires may have run already, those up to %s: what has run is run again\n", may.Fires, fires, instant(may.Last))
 }

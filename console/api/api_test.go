@@ -621,7 +621,10 @@ func TestBackfillGoesOnWithItsKey(t *testing.T) {
 	w.ask(t, olaf, "GET", "/jobs/orders/fires?from=yesterday&to=x", nil).problem(t, 400)
 	w.ask(t, olaf, "GET", "/jobs/orders/fires?from=2025-03-01T02:00:00Z&to=2026-03-01T02:02:00Z", nil).problem(t, 422)
 	body := wire.BackfillRequest{Fires: fires.Fires}
-	require.Equal(t, 200, w.ask(t, olaf, "POST", "/jobs/orders/backfill?dry-run", body).status)
+	var planned wire.Backfill
+	w.ask(t, olaf, "POST", "/jobs/orders/backfill?dry-run", body).into(t, &planned)
+	require.Equal(t, 3, planned.MayHaveRun.Fires, "the job has come to later ones")
+	require.True(t, planned.MayHaveRun.Last.After(fires.Fires[2]))
 	for range 2 {
 		var b wire.Backfill
 		got := w.ask(t, olaf, "POST", "/jobs/orders/backfill?wait=3s", body, "Idempotency-Key: FILL")
@@ -629,6 +632,7 @@ func TestBackfillGoesOnWithItsKey(t *testing.T) {
 		got.into(t, &b)
 		require.NotEmpty(t, b.Unconfirmed, "nobody runs it here")
 		require.Len(t, b.Left, 3)
+		require.NotZero(t, b.MayHaveRun)
 	}
 	triggered := w.ask(t, olaf, "POST", "/jobs/orders/backfill", wire.BackfillRequest{Fires: []time.Time{time.Now().Add(time.Hour)}})
 	triggered.problem(t, 422)

@@ -257,6 +257,7 @@ func (t *tab) backfills(s *scene) {
 	t.sees("#items", "Running")
 	t.choosesFires("2026-03-01T11:00")
 	t.sees("dialog .plan", "3 fires run, one after another")
+	t.sees("dialog .plan .lines.warn", "1 of the 3 fires may have run already, those up to ")
 	t.click("dialog footer button", "Run them")
 }
 

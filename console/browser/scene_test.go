@@ -404,7 +404,11 @@ func (s *scene) backfill(w http.ResponseWriter, r *http.Request) {
 	var body struct{ Fires []string }
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	if r.URL.Query().Has("dry-run") || len(body.Fires) == 0 {
-		answer(w, 200, object{"id": "", "done": []object{}, "left": body.Fires})
+		planned := object{"id": "", "done": []object{}, "left": body.Fires}
+		if len(body.Fires) > 0 {
+			planned["may_have_run"] = object{"fires": 1, "last": body.Fires[0]}
+		}
+		answer(w, 200, planned)
 		return
 	}
 	again := r.URL.Query().Has("again")

@@ -29,7 +29,9 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	}
 	dry := opts
 	dry.DryRun = true
-	if _, err := ask(result.Left, dry, 0); err != nil || opts.DryRun { // all of them are judged before the first is run
+	judged, err := ask(result.Left, dry, 0)
+	result.MayHaveRun = judged.MayHaveRun
+	if err != nil || opts.DryRun { // all of them are judged before the first is run
 		return result, err
 	}
 	var before error   // of a fire of an earlier call

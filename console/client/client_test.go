@@ -292,7 +292,7 @@ func TestABackfillThatIsGoneOnWith(t *testing.T) {
 		var body wire.BackfillRequest
 		assert.NoError(t, json.NewDecoder(r.Body).Decode(&body))
 		if r.URL.Query().Has(wire.ParamDryRun) {
-			write(w, "application/json", 200, wire.Backfill{ID: "night"})
+			write(w, "application/json", 200, wire.Backfill{ID: "night", MayHaveRun: operate.MayHaveRun{Fires: 2, Last: fires[1]}})
 			return
 		}
 		asked = append(asked, fmt.Sprintf("%d %s again=%t", body.Fires[0].Unix(), r.Header.Get(wire.HeaderKey), r.URL.Query().Has(wire.ParamAgain)))
@@ -305,6 +305,7 @@ func TestABackfillThatIsGoneOnWith(t *testing.T) {
 	r, err := n.Backfill(t.Context(), "orders", fires, operate.Trigger{}, operate.Options{ID: "night", Since: 7})
 	require.NoError(t, err)
 	require.Empty(t, r.Left)
+	require.Equal(t, operate.MayHaveRun{Fires: 2, Last: fires[1]}, r.MayHaveRun)
 	require.Equal(t, []string{"0 night@7 again=false", "60 night@51 again=true", "120 night@52 again=false"}, asked)
 }
 

@@ -31,7 +31,7 @@ export interface Deed {
 /** compared is what of a plan the server compares: of ten thousand jobs the rest would be too much. */
 const compared = (p?: Plan): Partial<Plan> | undefined => p && { ...p, next: undefined, notes: undefined };
 
-type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[]; left?: string[] }; // left: the fires of a backfill
+type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[]; left?: string[]; may_have_run?: { fires: number; last: string } }; // the last two: of a backfill
 
 /** PAUSE is how long somebody must have stopped typing before the dry run is asked for again. */
 const PAUSE = 300;
@@ -177,7 +177,7 @@ function refusal(p: ProblemBody): Child {
 const SHOWN = 12;
 
 function planned(answer: Answer, zone = ""): Child {
-  if (answer.left) return answer.left.length === 0 ? h("p", null, "Nothing runs.") : list(`${many(answer.left.length, "fire runs", "fires run")}, one after another`, answer.left.map((t) => inZone(t, zone)), "");
+  if (answer.left) return answer.left.length === 0 ? h("p", null, "Nothing runs.") : [again(answer, zone), list(`${many(answer.left.length, "fire runs", "fires run")}, one after another`, answer.left.map((t) => inZone(t, zone)), "")];
   if (!answer.jobs) return answer.plan ? [plan(answer.plan, zone), answer.words && h("p", null, `It fires ${phrase(answer.words)}.`)] : null;
   const will = answer.jobs.filter((j) => j.outcome);
   const not = answer.jobs.filter((j) => j.problem);
@@ -188,6 +188,13 @@ function planned(answer: Answer, zone = ""): Child {
     not.length > 0 && list(`${many(not.length, "job stays as it is", "jobs stay as they are")}`, not.map((j) => `${j.job}: ${j.problem?.why || j.problem?.detail || j.problem?.title || ""}`), "off"),
     will.length === 1 && will[0].outcome ? plan(will[0].outcome.plan, zone) : null,
   ];
+}
+
+/** again warns of fires that may have run already. */
+function again({ left, may_have_run: ran }: Answer, zone: string): Child {
+  if (!ran) return null;
+  const of = left?.length ?? 0;
+  return list("Beware", [`${count(ran.fires)} of the ${many(of, "fire")} may have run already, those up to ${inZone(ran.last, zone)}: what has run is run again.`], "warn");
 }
 
 function names(jobs: JobOutcome[]): string {

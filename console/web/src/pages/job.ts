@@ -234,6 +234,7 @@ export function job(): void {
     let end = "";
     let found = "";
     let asks = 0;
+    const here = Intl.DateTimeFormat().resolvedOptions().timeZone; // in which the fields take times
     const find_ = async (again: () => void): Promise<void> => {
       const mine = ++asks;
       body.fires = [];
@@ -253,10 +254,10 @@ export function job(): void {
     };
     const field = (label: string, put: (v: string) => void, again: () => void): Child => h("label", { class: "field" }, h("span", null, label), h("input", { type: "datetime-local", step: "1", onchange: (e: Event) => { put((e.target as HTMLInputElement).value); void find_(again); } }));
     operate({
-      title: `Run past fires of ${name}`, button: "Run them", url: url("backfill"), body,
+      title: `Run past fires of ${name}`, button: "Run them", url: url("backfill"), body, zone: here,
       lacks: () => (begin && end ? "" : "Choose from when to when."),
       does: "Each fire of the schedule between two times runs by hand, one after another. What the job knows of its last fire stays as it is.",
-      fields: (again) => h("fieldset", { class: "two" }, field("From", (v) => (begin = v), again), field("To", (v) => (end = v), again), h("p", { class: "muted" }, found)),
+      fields: (again) => h("fieldset", { class: "two" }, field("From", (v) => (begin = v), again), field("To", (v) => (end = v), again), h("p", { class: "muted" }, found || `Times are those of ${here}.`)),
       quiet: true,
       done: (answer, sent, key) => {
         done();
