@@ -40,6 +40,17 @@ func isSetting(path string) bool {
 	return jobtree.IsMember(name) || !within && jobtree.IsMember(job)
 }
 
+// usable tells whether a job can run with a config as it is stored, perhaps with warnings. A file may hold such a text under
+// !stored: nobody wrote it into the file, it was found.
+func usable(name string, n registry.Node) error {
+	c, err := jobtree.DecodeConfig(n)
+	if err != nil {
+		return err
+	}
+	_, faulty := jobtree.CheckConfig(name, c)
+	return faulty
+}
+
 // checkConfig returns the text of a config as this version stores it.
 func checkConfig(name string, n registry.Node) (string, error) {
 	c, err := jobtree.DecodeConfig(n)

@@ -18,10 +18,10 @@ import (
 // Export returns the text of a YAML file with what people decided about the jobs of nodes, which are those of a namespace or
 // of some jobs: their configurations, and which servers and items are disabled. [ParseYAML] reads it back, and [Run] into an
 // empty namespace stores each configuration byte for byte as it was. A job that is stopped to be moved to another registry
-// is disabled in the file only if it was so before.
+// is disabled in the file only if it was so before. Nothing is said of one whose home is another registry.
 //
-// A configuration that a file cannot hold, because this version cannot read or use it, is left out with all that is
-// said of its job. The error joins one fault for each such job; the text holds all others. Without any job the text
+// A configuration that a file cannot hold, because this version cannot read it or no job can run with it, is left out with all
+// that is said of its job. One of which there are only warnings stands in the file byte for byte, as !stored. The error joins one fault for each such job; the text holds all others. Without any job the text
 // is empty.
 func Export(nodes []registry.Node) (text []byte, err error) {
 	jobs, operated := make(map[string][]registry.Node), make(map[string]registry.Node)
@@ -36,6 +36,9 @@ func Export(nodes []registry.Node) (text []byte, err error) {
 	}
 	var faults []error
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
+		if slices.ContainsFunc(jobs[name], movedAway) {
+			continue
+		}
 		one, err := exportJob(name, jobs[name], operated[name])
 		if err != nil {
 			faults = append(faults, fmt.Errorf("job %s is left out: %w", name, err))
@@ -46,6 +49,14 @@ func Export(nodes []registry.Node) (text []byte, err error) {
 	return text, errors.Join(faults...)
 }
 
+// movedAway tells whether a node is a config that says in which other registry the job is. One that has left and not arrived
+// is in none.
+func movedAway(n registry.Node) bool {
+	name, _ := jobtree.Parse(n.Path)
+	e, elsewhere := jobtree.DecodeElsewhere(n)
+	return name.Kind == jobtree.KindConfig && elsewhere && !e.Leaving()
+}
+
 // exportJob tries forms of the configuration from the one that reads best to the one that holds every byte, and takes
 // the first that is read back as it was. operated is the node of the job's operations, or the zero Node.
 func exportJob(name string, nodes []registry.Node, operated registry.Node) ([]byte, error) {
@@ -54,7 +65,7 @@ func exportJob(name string, nodes []registry.Node, operated registry.Node) ([]by
 	if i < 0 {
 		return nil, errors.New("it has no configuration")
 	}
-	if _, _, err := check(nodes[i].Path, nodes[i].Value); err != nil {
+	if err := usable(name, nodes[i]); err != nil {
 		return nil, err
 	}
 	nodes[i] = jobtree.Decided(nodes[i], operated)

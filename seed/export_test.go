@@ -74,6 +74,45 @@ func TestWhatCannotBeExportedIsNamed(t *testing.T) {
 	require.Empty(t, text)
 }
 
+// What a job runs with, and no declaration may be, is exported byte for byte, and stored so.
+func TestAConfigOfWhichThereAreOnlyWarnings(t *testing.T) {
+	t.Parallel()
+	for name, member := range map[string]string{
+		"failover without records":           `"failover":true,"monitorExecution":false`,
+		"parameters of items beyond":         `"shardingItemParameters":"0=a,7=b"`,
+		"a port that Java takes for none":    `"monitorPort":-7`,
+		"props that are almost a reference":  `"props":{"x":"env: X"}`,
+		"an exact time that nothing rounds":  `"timeoutSeconds":5,"timeout":"7s"`,
+		"members of a version that is newer": `"monitorPort":-7,"later":1`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values := map[string]string{"/mild/config": `{"jobName":"mild","jobClass":"m","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":2,` + member + `}`}
+			text, err := seed.Export(nodesOf(values))
+			require.NoError(t, err)
+			file, err := seed.ParseYAML(text)
+			require.NoError(t, err)
+			require.Equal(t, values, contents(t, file))
+		})
+	}
+}
+
+// A job whose home is another registry is in the export of that one. One that is in none yet is missed.
+func TestAJobThatHasMovedAway(t *testing.T) {
+	t.Parallel()
+	for _, away := range []jobtree.Elsewhere{{Home: "b"}, {Home: "b", Move: "X", Arriving: true}} {
+		values := shop(t)
+		values["/gone/config"] = jobtree.EncodeElsewhere(away)
+		values["/gone/servers/10.0.0.1"] = "DISABLED"
+		text, err := seed.Export(nodesOf(values))
+		require.NoError(t, err)
+		require.NotContains(t, string(text), "gone")
+	}
+	text, err := seed.Export(nodesOf(map[string]string{"/gone/config": jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b", Move: "X", Config: "{}"})}))
+	require.Empty(t, text)
+	require.ErrorContains(t, err, `job gone is left out: /gone/config: the job is being moved to registry "b"`)
+}
+
 func TestServersThatAreEnabledAgainstTheRule(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{

@@ -67,7 +67,10 @@ func parserOf(name string) (func([]byte) (File, error), error) {
 }
 
 // add takes up a node.
-func (f *File) add(path, value string) error {
+func (f *File) add(path, value string) error { return f.put(path, value, check) }
+
+// put takes up a node if check, which is [check] or one like it, has nothing against it.
+func (f *File) put(path, value string, check func(path, value string) (job, stored string, err error)) error {
 	if err := registry.CheckPath(path); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}

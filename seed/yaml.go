@@ -108,12 +108,15 @@ func (r *yamlReader) addStored(path string, n *yaml.Node) {
 		r.fault(n, fmt.Errorf("%s: %s is for the text of a config", path, tagStored))
 		return
 	}
-	before := len(r.faults)
-	r.add(path, n.Value, n)
-	if len(r.faults) == before {
-		name, _ := jobtree.Parse(path)
-		r.file.jobs[name.Job][path] = n.Value
+	if err := r.file.put(path, n.Value, checkStored); err != nil {
+		r.faults = append(r.faults, fmt.Errorf("line %d: %w", n.Line, err))
 	}
+}
+
+// checkStored is [check] for a config that was found.
+func checkStored(path, value string) (job, stored string, err error) {
+	name, _ := jobtree.Parse(path)
+	return name.Job, value, usable(name.Job, registry.Node{Path: path, Value: value})
 }
 
 func (r *yamlReader) fault(n *yaml.Node, err error) {

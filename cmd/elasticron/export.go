@@ -28,7 +28,8 @@ out. elasticron seed puts the file into an empty namespace so that every configu
 the same bytes as before. A job that is stopped to be moved to another registry is disabled in the
 file only if it was before. Nothing is hidden: the file holds what is stored.
 
-Jobs whose configuration cannot be used are left out and named, and the exit status is 4. Without
+Jobs whose configuration cannot be used are left out and named, and the exit status is 4. Those that
+have moved to another registry are in the export of that one. Without
 names, through a server, jobs are left out that you may not administer, and those that you may not
 see; the exit status is 4 then, too. Of the former it says how many, of the latter that jobs may be
 missing. If a job is named that you may not administer, nothing is exported; the exit status is 3.`,
@@ -75,10 +76,21 @@ missing. If a job is named that you may not administer, nothing is exported; the
 			if !found[name] {
 				return errNoJob(name)
 			}
+			i := configIn(nodes, name)
+			if i < 0 {
+				continue
+			}
+			if e, elsewhere := jobtree.DecodeElsewhere(nodes[i]); elsewhere && !e.Leaving() {
+				return movedJob(cmd.Context(), stored(at), name)
+			}
 		}
 		text, faults := seed.Export(nodes)
-		if len(text) == 0 && faults == nil {
-			return errors.Join(errors.New("no job to export"), partial)
+		switch none := errors.New("no job to export"); {
+		case len(text) > 0 || faults != nil:
+		case partial != nil: // all are left out
+			return statusError{exitSome, errors.Join(none, partial)}
+		default:
+			return none
 		}
 		if _, err := cmd.OutOrStdout().Write(text); err != nil {
 			return err

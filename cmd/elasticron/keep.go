@@ -144,10 +144,18 @@ func (k *keeping) text() string {
 	for _, job := range k.jobs {
 		nodes := k.nodes[job]
 		text, err := seed.Export(nodes)
-		if err != nil {
+		i := configIn(nodes, job)
+		doubts := error(nil)
+		if err == nil && i >= 0 {
+			doubts = doubtsOf(nodes[i], job)
+		}
+		if err != nil || doubts != nil {
 			k.out = append(k.out, job)
 		}
-		if i := configIn(nodes, job); err != nil && i >= 0 {
+		if doubts != nil {
+			_, _ = fmt.Fprintf(&all, "# elasticron apply refuses %s, and elasticron seed stores it: %s\n", job, oneLine(doubts.Error()))
+		}
+		if err != nil && i >= 0 {
 			text := strings.NewReplacer("\r\n", "\n# ", "\r", "\n# ", "\n", "\n# ").Replace(nodes[i].Value)
 			_, _ = fmt.Fprintf(&all, "# %s\n# Its configuration was:\n# %s\n", oneLine(err.Error()), text)
 		}
@@ -158,9 +166,20 @@ func (k *keeping) text() string {
 	}
 	but := ""
 	if len(k.out) > 0 {
-		but = ", but for what is in comments"
+		but = ", but for the jobs that comments name"
 	}
 	return fmt.Sprintf("# Removed at %s. elasticron apply -f <this file> stores it again%s.\n", k.v.program.now().UTC().Format(time.RFC3339), but) + all.String()
+}
+
+// doubtsOf are the reasons why a configuration with which a job has run cannot be declared.
+func doubtsOf(config registry.Node, job string) error {
+	c, err := jobtree.DecodeConfig(config)
+	if err != nil {
+		return nil // a job in another registry, of which nothing is kept
+	}
+	c.Unknown = "" // which members nobody knows is no reason
+	doubts, _ := jobtree.CheckConfig(job, c)
+	return doubts
 }
 
 // configIn returns where among nodes the configuration of a job is; -1 = it is not.
@@ -237,7 +256,7 @@ func (k *keeping) end() error {
 	}
 	text := fmt.Sprintf("Kept in %s: elasticron apply -f stores it again.\n", printable(k.file))
 	if len(k.out) > 0 {
-		text = fmt.Sprintf("Kept in %s: elasticron apply -f stores it again, but for what stands in comments there: %s.\n",
+		text = fmt.Sprintf("Kept in %s: elasticron apply -f stores it again, but for the jobs that comments name there: %s.\n",
 			printable(k.file), printable(strings.Join(k.out, ", ")))
 	}
 	_, err := io.WriteString(to, text)

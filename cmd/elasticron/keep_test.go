@@ -181,11 +181,30 @@ func TestWhatIsKeptOnceAndAsItStands(t *testing.T) {
 	put(t, reg, "/three/config", "jobName: three\nprops:\n  a: b\n")
 	out, errOut, status := w.does(t, on("remove", "three", "other", "--yes", "--force")...)
 	require.Zero(t, status, errOut)
-	require.Contains(t, out, "stores it again, but for what stands in comments there: three.")
+	require.Contains(t, out, "stores it again, but for the jobs that comments name there: three.")
 	text, err := os.ReadFile(keptIn(t, out))
 	require.NoError(t, err)
 	require.Contains(t, string(text), "# Its configuration was:\n# jobName: three\n# props:\n#   a: b\n")
-	require.Contains(t, string(text), "stores it again, but for what is in comments")
+	require.Contains(t, string(text), "stores it again, but for the jobs that comments name")
+}
+
+// What a job ran with, and nobody may declare, is kept byte for byte, and the file says what stores it.
+func TestAJobThatApplyRefusesIsKept(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).idle(t)
+	reg := w.hand(t)
+	text := `{"jobName":"mild","jobClass":"m","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":1,"monitorPort":-7}`
+	put(t, reg, "/mild/config", text)
+	out := w.must(t, on("remove", "mild", "--yes")...)
+	require.Contains(t, out, "but for the jobs that comments name there: mild.")
+	file := keptIn(t, out)
+	_, errOut, status := w.does(t, on("apply", "-f", file, "--yes")...)
+	require.NotZero(t, status, errOut)
+	kept, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(kept), "# elasticron apply refuses mild, and elasticron seed stores it: ")
+	w.must(t, on("seed", file)...)
+	require.Equal(t, text, value(t, reg, "/mild/config"))
 }
 
 // A removal that was interrupted has disabled the job. Whoever goes on with it keeps the job as it was before.

@@ -114,6 +114,20 @@ func TestWatchSeveralRegistries(t *testing.T) {
 	}
 }
 
+// The registry that jobs have left is exported without them, and without a fault.
+func TestAnExportOfARegistryThatJobsHaveLeft(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	out := w.must(t, "--context", "of-one", "export")
+	require.Contains(t, out, "orders:")
+	require.NotContains(t, out, "mail")
+	_, errOut, status := w.does(t, "--context", "of-one", "export", "orders", "mail")
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, `no job "mail" here: its home is registry "two"`)
+	out = w.must(t, "export")
+	require.Contains(t, out, "mail:")
+}
+
 // What is away is named, and hides nothing else; what concerns other jobs is done.
 func TestARegistryThatIsAwayIsNamed(t *testing.T) {
 	t.Parallel()

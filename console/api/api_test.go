@@ -22,6 +22,7 @@ import (
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/seed"
 )
 
 // Every route is described with its parameters, and everything that is described is a route.
@@ -642,7 +643,14 @@ func TestBackfillGoesOnWithItsKey(t *testing.T) {
 func TestFilesOfJobs(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
-	w.ask(t, anna, "GET", "/export", nil).problem(t, 409) // broken cannot be written
+	all := w.ask(t, anna, "GET", "/export", nil)
+	require.Equal(t, 200, all.status)
+	require.Equal(t, "1", all.header.Get(wire.HeaderLeftOut))
+	require.Regexp(t, `^# job broken is left out: /broken/config`, string(all.body))
+	require.Contains(t, string(all.body), "\norders:\n")
+	_, err := seed.ParseYAML(all.body)
+	require.NoError(t, err)
+	require.Contains(t, w.ask(t, anna, "GET", "/export?job=broken", nil).problem(t, 409).Detail, "job broken is left out")
 	got := w.ask(t, anna, "GET", "/export?job=mail&job=orders", nil)
 	require.Equal(t, 200, got.status, string(got.body))
 	require.Contains(t, string(got.body), "geheim", "a file is to be stored again as it was")
@@ -666,6 +674,22 @@ func TestFilesOfJobs(t *testing.T) {
 	require.Empty(t, in.Differences)
 	w.ask(t, anna, "POST", "/import", "orders: {config: {cron: 7 7}}").problem(t, 422)
 	w.ask(t, anna, "POST", "/import", strings.Repeat("# x\n", maxImport/4+1)).problem(t, 413)
+}
+
+// Of a job that has moved, everything says where it is, and nothing takes the note of it for its configuration.
+func TestAJobWhoseHomeIsElsewhere(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	note := jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "two"})
+	revision, err := w.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(jobtree.For("gone").Config(), note)}})
+	require.NoError(t, err)
+	w.api.namespaces["shop"].wrote(revision)
+	for _, path := range []string{"/jobs/gone", "/jobs/gone/config", "/export?job=gone"} {
+		require.Equal(t, `there is no job "gone" here: its home is registry "two"`, w.ask(t, anna, "GET", path, nil).problem(t, 404).Detail)
+	}
+	all := w.ask(t, anna, "GET", "/export?match=[go]*", nil)
+	require.Equal(t, 200, all.status)
+	require.Empty(t, all.header.Get(wire.HeaderLeftOut))
 }
 
 // A file is applied to what is stored, whatever the copy shows.

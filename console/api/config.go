@@ -17,8 +17,8 @@ import (
 func getConfig(c *call) error {
 	p := c.picture()
 	n := p.State.Get(jobtree.For(c.job).Config())
-	if !n.Exists() {
-		return noJob(c.job)
+	if !n.Exists() || elsewhere(p, c.job) {
+		return noJobIn(p, c.job)
 	}
 	tag := fmt.Sprintf("%q", n.Revision.String())
 	c.w.Header().Set("ETag", tag)

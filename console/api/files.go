@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"path"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -37,18 +39,31 @@ func exportJobs(c *call) error {
 		}
 	}
 	for _, name := range names {
-		if !found[name] {
-			return noJob(name)
+		if !found[name] || elsewhere(p, name) {
+			return noJobIn(p, name)
 		}
 	}
 	text, faults := seed.Export(nodes)
+	if faults != nil && len(text) == 0 {
+		return fault(http.StatusConflict, string(operate.CauseUnusable), "no job can be exported: %s", faults)
+	}
 	if faults != nil {
-		return fault(http.StatusConflict, string(operate.CauseUnusable), "not all jobs can be exported; name those that can: %s", faults)
+		lines := strings.Split(faults.Error(), "\n")
+		text = append([]byte("# "+strings.Join(lines, "\n# ")+"\n"), text...)
+		c.w.Header().Set(wire.HeaderLeftOut, strconv.Itoa(leftOut(faults)))
 	}
 	c.w.Header().Set("Content-Type", "application/yaml")
 	c.w.Header().Set("Content-Disposition", `attachment; filename="jobs.yaml"`)
 	_, _ = c.w.Write(text)
 	return nil
+}
+
+// leftOut counts the faults that [seed.Export] has joined, one for each job.
+func leftOut(faults error) int {
+	if joined, is := faults.(interface{ Unwrap() []error }); is {
+		return len(joined.Unwrap())
+	}
+	return 1
 }
 
 func importJobs(c *call) error {

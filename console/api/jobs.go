@@ -160,7 +160,7 @@ func getJob(c *call) error {
 	ns := p.Namespace.Of(c.job)
 	row, found := ns.Job(c.job)
 	if !found {
-		return noJob(c.job)
+		return noJobIn(p, c.job)
 	}
 	st, _ := ns.State(c.job)
 	d := wire.JobDetail{
@@ -175,7 +175,23 @@ func getJob(c *call) error {
 	return c.answer(http.StatusOK, d)
 }
 
-func noJob(job string) error { return notFound("there is no job %q", job) }
+// noJobIn tells that a job is not here, and where it is, if that is known.
+func noJobIn(p *live.Picture, job string) error {
+	switch e, known := jobtree.DecodeElsewhere(p.State.Get(jobtree.For(job).Config())); {
+	case !known:
+		return notFound("there is no job %q", job)
+	case e.Arriving:
+		return notFound("there is no job %q here yet: it is being moved here from registry %q", job, e.Home)
+	default:
+		return notFound("there is no job %q here: its home is registry %q", job, e.Home)
+	}
+}
+
+// elsewhere tells whether the home of a job is another registry. One that is on its way there is still shown.
+func elsewhere(p *live.Picture, job string) bool {
+	e, is := jobtree.DecodeElsewhere(p.State.Get(jobtree.For(job).Config()))
+	return is && !e.Leaving()
+}
 
 func instancesOf(st *jobtree.State) []wire.JobInstance {
 	all := make([]wire.JobInstance, 0, len(st.Instances))

@@ -570,6 +570,33 @@ func TestMarkupIsText(t *testing.T) {
 	require.Zero(t, value[int](tab, `document.querySelectorAll("main img, main script").length`))
 }
 
+// Of an export the page says what the file lacks, or why there is none.
+func TestWhatAnExportLacks(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	var none atomic.Bool
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case !strings.HasSuffix(r.URL.Path, "/export"):
+			return false
+		case none.Load():
+			answer(w, 409, object{"title": "unusable", "status": 409, "cause": "unusable", "detail": "no job can be exported: job broken is left out"})
+		default:
+			w.Header().Set("Content-Type", "application/yaml")
+			w.Header().Set("Elasticron-Left-Out", "1")
+			_, _ = fmt.Fprint(w, "# job broken is left out: /broken/config: no JSON\norders: {}\n")
+		}
+		return true
+	})
+	tab := look(t)
+	tab.open(s.shop("transfer"))
+	tab.click("#export button", "Download")
+	tab.sees("#notes", "The file lacks 1 job, which its first lines name: job broken is left out: /broken/config: no JSON")
+	none.Store(true)
+	tab.click("#export button", "Download")
+	tab.sees("#notes", "Nothing was exported: no job can be exported: job broken is left out")
+}
+
 // Who may only look is offered nothing else.
 func TestViewersSeeNoOperations(t *testing.T) {
 	t.Parallel()

@@ -13,6 +13,7 @@ import (
 // Names of headers and parameters.
 const (
 	HeaderKey     = "Idempotency-Key"
+	HeaderLeftOut = "Elasticron-Left-Out" // of an answer: how many jobs an export lacks
 	HeaderIfMatch = "If-Match"
 	ParamDryRun   = "dry-run"
 	ParamWait     = "wait"

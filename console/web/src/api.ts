@@ -33,8 +33,9 @@ export interface Answer<T> {
 /** How long a request may take before the page gives up and says so. */
 const PATIENCE = 30_000;
 
-export async function ask<T>(method: string, url: string, body?: unknown, headers: Record<string, string> = {}): Promise<Answer<T>> {
-  const init: RequestInit = { method, headers: { Accept: "application/json", ...headers }, signal: AbortSignal.timeout(PATIENCE), cache: "no-store" };
+/** ask sends a request whose answer is JSON or, if it is to be of another kind, a text. */
+export async function ask<T>(method: string, url: string, body?: unknown, headers: Record<string, string> = {}, kind = "json"): Promise<Answer<T>> {
+  const init: RequestInit = { method, headers: { Accept: `application/${kind}`, ...headers }, signal: AbortSignal.timeout(PATIENCE), cache: "no-store" };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
     init.headers = { "Content-Type": "application/json", ...init.headers };
@@ -51,14 +52,15 @@ export async function ask<T>(method: string, url: string, body?: unknown, header
     location.assign(new URL(`login?next=${encodeURIComponent(next)}`, document.baseURI));
     throw new Problem(401, { detail: "the session has ended" });
   }
-  const json = /json/.test(response.headers.get("Content-Type") ?? "");
+  const is = response.headers.get("Content-Type") ?? "";
+  const json = is.includes("json");
   let parsed: unknown = {};
   try {
     parsed = json ? await response.json() : await response.text();
   } catch {
     if (response.ok) throw new Problem(0, { detail: `the answer was cut off${method === "GET" ? "" : ": what was asked for may have been done"}` });
   }
-  if (response.ok && !json) throw new Problem(0, { detail: "this is no answer of the console: a proxy before it may want a login" });
+  if (response.ok && !is.includes(kind)) throw new Problem(0, { detail: "this is no answer of the console: a proxy before it may want a login" });
   if (!response.ok) throw new Problem(response.status, (json ? parsed : { detail: String(parsed).slice(0, 300) }) as ProblemBody);
   return { body: parsed as T, headers: response.headers, status: response.status };
 }

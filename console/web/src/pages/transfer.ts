@@ -1,6 +1,8 @@
 // Export and import: jobs as a file, and what a file would make of the namespace.
-import { pattern } from "../chrome";
+import { ask, why } from "../api";
+import { note, pattern } from "../chrome";
 import { find } from "../draw";
+import { many } from "../format";
 import { mayAdminister } from "../me";
 import { operate } from "../operate";
 import { page } from "../page";
@@ -14,10 +16,23 @@ export function transfer(): void {
     event.preventDefault();
     const url = new URL(page.api("export"));
     if (match.value.trim()) url.searchParams.set("match", pattern(match.value.trim()));
-    const link = document.createElement("a");
-    link.href = url.href;
-    link.download = `${page.namespace}.yaml`;
-    link.click();
+    void download(url);
+  };
+
+  /** download keeps an export as a file, and says what the file lacks, or why there is none. */
+  const download = async (url: URL): Promise<void> => {
+    try {
+      const { body, headers } = await ask<string>("GET", url.href, undefined, {}, "yaml");
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([body], { type: "application/yaml" }));
+      link.download = `${page.namespace}.yaml`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000); // the browser may still read it
+      const lacks = Number(headers.get("Elasticron-Left-Out"));
+      if (lacks > 0) note(`The file lacks ${many(lacks, "job")}, which its first lines name: ${body.slice(2, body.indexOf("\n"))}`, true);
+    } catch (error) {
+      note(`Nothing was exported: ${why(error)}`, true);
+    }
   };
 
   const text = find<HTMLTextAreaElement>("#import textarea");
