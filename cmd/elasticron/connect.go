@@ -16,6 +16,7 @@ import (
 
 	"github.com/elasticron/elasticron/cmd/elasticron/internal/etcdflags"
 	"github.com/elasticron/elasticron/console/client"
+	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -65,13 +66,29 @@ func (c *connection) with(ctx context.Context, do func(place) error) error {
 		return refusedIfDenied(err)
 	}
 	err = do(at)
-	if all, is := at.(*registries); is && err == nil {
-		err = all.lacking()
+	if all, is := at.(*registries); is {
+		err = withLacking(err, all.lacking(err))
 	}
 	if closed := leave(ctx, at); err == nil {
 		err = closed
 	}
 	return err
+}
+
+// withLacking adds to what became of a command that registries are away. What it did not find may be there.
+func withLacking(err, lacking error) error {
+	switch {
+	case err == nil || lacking == nil:
+		return cmp.Or(err, lacking)
+	case statusOf(err) == exitMisuse:
+		return err
+	}
+	cause, _ := operate.IsRefused(err)
+	both := fmt.Errorf("%w\n%w", err, lacking)
+	if cause == operate.CauseUnknownJob || cause == operate.CauseUnknownTarget || errors.As(err, new(noJobError)) {
+		return statusError{exitFailed, both}
+	}
+	return both
 }
 
 // refusedIfDenied gives an error the status of a refusal if a right is missing. It is for where nothing can have been done.

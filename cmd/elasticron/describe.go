@@ -101,7 +101,12 @@ func describe(cmd *cobra.Command, what string, reg place, now time.Time, history
 }
 
 // errNoJob is the error of a job that there is not.
-func errNoJob(name string) error { return fmt.Errorf("no job %q", name) }
+func errNoJob(name string) error { return noJobError{name} }
+
+// noJobError is the error of a job that is not there.
+type noJobError struct{ name string }
+
+func (e noJobError) Error() string { return fmt.Sprintf("no job %q", e.name) }
 
 // missing is the error of a job that is not there: it says where it is, if that is known.
 func missing(ctx context.Context, at registry.Reader, name string) error {

@@ -317,12 +317,16 @@ func (s *registries) registryOf(job string) string {
 	return orDash(s.where[job])
 }
 
-// lacking is the error of a command that has shown what it could, and left out registries that are away.
-func (s *registries) lacking() error {
+// lacking is the error of a command that has shown what it could, and left out registries that are away. err is what else became
+// of it: those that it is about are not named twice.
+func (s *registries) lacking(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for _, name := range slices.Sorted(maps.Keys(s.away)) {
+		if err != nil && errors.Is(err, s.away[name]) {
+			continue
+		}
 		errs = append(errs, fmt.Errorf("the jobs of registry %s are left out: %w", name, s.away[name]))
 	}
 	return errors.Join(errs...)

@@ -145,6 +145,30 @@ func TestARegistryThatIsAwayIsNamed(t *testing.T) {
 	require.Contains(t, errOut, "registry three is away")
 }
 
+// What is not found may be in the registry that is away.
+func TestWhatIsNotFoundMayBeInARegistryThatIsAway(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	w.must(t, "context", "set", "of-three", "--etcd", "http://nowhere")
+	for _, args := range [][]string{
+		{"shutdown", "instance/X", "--yes"},
+		{"disable", "server/10.9.9.9", "--yes"},
+		{"disable", "--match", "q*"},
+		{"describe", "instance/X"},
+		{"get", "jobs", "q"},
+		{"export", "q"},
+		{"audit", "q"},
+	} {
+		_, errOut, status := w.does(t, args...)
+		require.Equal(t, exitFailed, status, "%s: %s", args, errOut)
+		require.Equal(t, 1, strings.Count(errOut, "the jobs of registry three are left out"), "%s: %s", args, errOut)
+		require.NotRegexp(t, "^elasticron: the jobs", errOut, "%s", args)
+	}
+	_, errOut, status := w.does(t, "get", "jobs", "--status", "wrong")
+	require.Equal(t, exitMisuse, status)
+	require.NotContains(t, errOut, "registry three")
+}
+
 func TestMoveBetweenRegistries(t *testing.T) {
 	t.Parallel()
 	w := severalWorld(t)
@@ -285,13 +309,13 @@ func TestARegistryThatAnswersLaterIsFollowedFromThen(t *testing.T) {
 		f, err := all.follow(t.Context())
 		require.NoError(t, err)
 		require.False(t, f.now().Get("/report/config").Exists())
-		require.ErrorContains(t, all.lacking(), "registry three are left out")
+		require.ErrorContains(t, all.lacking(nil), "registry three are left out")
 		require.NoError(t, f.newer(t.Context()))
 		require.Equal(t, text, f.now().Get("/report/config").Value)
 		require.Equal(t, "three", all.registryOf("report"))
 		require.Equal(t, 15*time.Second, time.Since(began))
-		require.NotContains(t, all.lacking().Error(), "registry three")
-		require.ErrorContains(t, all.lacking(), "registry two are left out")
+		require.NotContains(t, all.lacking(nil).Error(), "registry three")
+		require.ErrorContains(t, all.lacking(nil), "registry two are left out")
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		require.ErrorIs(t, f.newer(ctx), context.DeadlineExceeded)

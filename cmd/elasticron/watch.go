@@ -40,7 +40,7 @@ func (g *getting) follow(ctx context.Context, out, news io.Writer, at place) err
 	}
 	defer followed.close()
 	if all, is := at.(*registries); is {
-		if lacking := all.lacking(); lacking != nil {
+		if lacking := all.lacking(nil); lacking != nil {
 			_, _ = fmt.Fprintln(news, "elasticron:", printableLines(lacking.Error()+"\nthey are shown when it answers"))
 		}
 	}
