@@ -314,20 +314,16 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.
 	if err != nil {
 		return err
 	}
-	changes := 0
-	for _, line := range jobfile.Differences(file, nodes) {
-		for name := range inFile {
-			if rest, is := strings.CutPrefix(line, "~ "+name+"  disabled: "); is {
-				stays, by := "enabled", "disable"
-				if strings.HasPrefix(rest, "stored true") {
-					stays, by = "disabled", "enable"
-				}
-				line = fmt.Sprintf("! %s stays %s, other than in the file: elasticron %s job/%s changes that", name, stays, by, name)
-			}
+	lines, stays := jobfile.Applied(file, nodes)
+	changes := len(lines)
+	for _, name := range slices.Sorted(maps.Keys(stays)) {
+		is, by := "enabled", "disable"
+		if stays[name] {
+			is, by = "disabled", "enable"
 		}
-		if !strings.HasPrefix(line, "! ") {
-			changes++
-		}
+		lines = append(lines, fmt.Sprintf("! %s stays %s, other than in the file: elasticron %s job/%s changes that", name, is, by, name))
+	}
+	for _, line := range lines {
 		if _, err := fmt.Fprintln(v.news, printable(line)); err != nil {
 			return err
 		}

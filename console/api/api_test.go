@@ -676,6 +676,39 @@ func TestFilesOfJobs(t *testing.T) {
 	w.ask(t, anna, "POST", "/import", strings.Repeat("# x\n", maxImport/4+1)).problem(t, 413)
 }
 
+// An import tells what it does, and of the operations that the jobs know.
+func TestAnImportTellsWhatItDoes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	file := strings.Replace(string(w.ask(t, anna, "GET", "/export?job=nightly", nil).body), "disabled: true", "disabled: false", 1)
+	require.Contains(t, file, "disabled: false")
+	var in wire.Import
+	imports := func(status int, path, file string) *wire.Outcome {
+		got := w.ask(t, anna, "POST", path, file, "Idempotency-Key: K")
+		require.Equal(t, status, got.status, string(got.body))
+		got.into(t, &in)
+		require.Len(t, in.Jobs, 1)
+		require.Nil(t, in.Jobs[0].Problem)
+		return in.Jobs[0].Outcome
+	}
+	for _, path := range []string{"/import?dry-run", "/import"} {
+		o := imports(200, path, file)
+		require.Empty(t, in.Differences, "whether a job is disabled stays as it is")
+		require.Equal(t, []string{"the job stays disabled: settings do not change that"}, o.Plan.Warnings)
+		require.True(t, o.Repeated)
+		require.Nil(t, o.Operation, "nothing was done")
+		require.Equal(t, "K", o.ID)
+		require.NotZero(t, o.When)
+	}
+	require.Nil(t, imports(202, "/import", file+"  servers: {10.0.0.7: DISABLED}\n").Operation, "that of the server has an id of its own")
+	o := imports(202, "/import?reason=later", strings.Replace(file, "0 30 2", "0 30 3", 1))
+	var audit wire.OperationList
+	w.ask(t, anna, "GET", "/operations/K", nil).into(t, &audit)
+	require.Len(t, audit.Operations, 1)
+	require.Equal(t, "later", o.Operation.Reason)
+	require.Equal(t, audit.Operations[0].When, o.Operation.When)
+}
+
 // Of a job that has moved, everything says where it is, and nothing takes the note of it for its configuration.
 func TestAJobWhoseHomeIsElsewhere(t *testing.T) {
 	t.Parallel()

@@ -110,9 +110,37 @@ func importJobs(c *call) error {
 	if err != nil && !errors.As(err, &some) {
 		return err
 	}
-	return c.answer(statusOf(opts.DryRun, false), wire.Import{
-		Differences: jobfile.Differences(file, slices.Collect(p.State.All())), Jobs: c.outcomes(opts, asked.Reason, results).Jobs,
-	})
+	repeated := !slices.ContainsFunc(results, func(r operate.JobResult) bool { return r.Err != nil || !r.Result.Repeated })
+	for i := range results {
+		r := &results[i].Result
+		r.ID = opts.ID
+		if r.When.IsZero() {
+			r.When = c.now().UTC() // nothing had to be decided
+		}
+	}
+	answer := wire.Import{Jobs: c.outcomes(opts, asked.Reason, results).Jobs}
+	answer.Differences, _ = jobfile.Applied(file, slices.Collect(p.State.All()))
+	c.asWrittenDown(answer.Jobs)
+	return c.answer(statusOf(opts.DryRun, repeated), answer)
+}
+
+// asWrittenDown has outcomes tell of the operations that the jobs know. A job of a file may have none of the id of the whole: if
+// nothing was to be done, or if only marks of its servers and items were, which have ids of their own.
+func (c *call) asWrittenDown(outcomes []wire.JobOutcome) {
+	p := c.picture()
+	for _, o := range outcomes {
+		if o.Outcome == nil || o.Outcome.Operation == nil {
+			continue
+		}
+		known := p.Namespace.Of(o.Job).Operations(o.Job)
+		i := slices.IndexFunc(known, func(op operate.Operation) bool { return op.ID == o.Outcome.ID })
+		if i < 0 {
+			o.Outcome.Operation = nil
+			continue
+		}
+		known[i].Before = ""
+		o.Outcome.Operation = &known[i]
+	}
 }
 
 // importAsked reads what is asked for: as JSON, or as the file itself with the rest in the query.

@@ -133,8 +133,26 @@ func settings(ctx context.Context, op Operations, stored registry.Node, job Job,
 	result, err = op.ChangeSettings(ctx, job.Name, s, opts)
 	if cause, _ := operate.IsRefused(err); cause == operate.CauseAlready { // but for whether the job is disabled, perhaps
 		result.Repeated, err = true, nil
+		result.Warnings = append(result.Warnings, staysAsItIs(stored, job)...)
 	}
 	return result, true, err
+}
+
+// staysAsItIs warns that a job is disabled or enabled otherwise than its file says.
+func staysAsItIs(stored registry.Node, job Job) []string {
+	was, err := jobtree.DecodeConfig(stored)
+	if err != nil {
+		return nil
+	}
+	declared, err := jobtree.DecodeConfig(registry.Node{Path: stored.Path, Value: job.Config})
+	switch {
+	case err != nil || was.Disabled == declared.Disabled:
+		return nil
+	case was.Disabled:
+		return []string{"the job stays disabled: settings do not change that"}
+	default:
+		return []string{"the job stays enabled: settings do not change that"}
+	}
 }
 
 // ErrNoConfig is the error of a job that is to be created and of which the file has no configuration.

@@ -10,6 +10,25 @@ import (
 	"github.com/elasticron/elasticron/seed"
 )
 
+// Applied is [Differences] of which each is gone when the file has been applied. stays says of the jobs that are otherwise
+// disabled or enabled than in the file whether they are disabled: that stays as it is.
+func Applied(file seed.File, nodes []registry.Node) (lines []string, stays map[string]bool) {
+	stays = make(map[string]bool)
+	of := make(map[string]string) // the lines that say so, and of which job
+	for _, job := range Jobs(file) {
+		of["~ "+job.Name+"  disabled: stored true, declared false"] = job.Name
+		of["~ "+job.Name+"  disabled: stored false, declared true"] = job.Name
+	}
+	for _, line := range Differences(file, nodes) {
+		if job, is := of[line]; is {
+			stays[job] = strings.Contains(line, ": stored true")
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return lines, stays
+}
+
 // Differences lists what of a file is not so in a namespace, a line for each: it begins with + for what the namespace
 // does not have, and with ~ for what differs in it. What may be secret is hidden. A job that is stopped to be moved to another
 // registry counts as disabled only if it was so before.
