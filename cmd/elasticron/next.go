@@ -23,7 +23,7 @@ func newNext(p *program) *cobra.Command {
 		Short: "List the next fires of a job",
 		Long: `Next lists when a job fires next, by the configuration that is stored: in the job's time zone,
 with its changes of the clock, and within its start and end. A job that is disabled is listed
-as if it were not.`,
+as if it were not. In JSON, its jitter is a number of nanoseconds.`,
 		Example: `  elasticron next orders
   elasticron next orders -c 20 -o json`,
 		Args: cobra.ExactArgs(1),

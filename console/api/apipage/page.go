@@ -143,7 +143,7 @@ func simple(s schema) string {
 		}
 	}
 	if s.MaxLength != nil {
-		text += " characters"
+		text += " bytes"
 	}
 	if s.Default != nil && *s.Default != "" {
 		text += "; default `" + *s.Default + "`"

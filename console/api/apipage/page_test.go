@@ -56,7 +56,7 @@ Change a job.
 
 | parameter | in | type | what it is |
 | --- | --- | --- | --- |
-| ` + "`job`" + ` * | path | string of at most 64 characters |  |
+| ` + "`job`" + ` * | path | string of at most 64 bytes |  |
 | ` + "`sort`" + ` | query | ` + "`name`, `-name`; default `name`" + ` | what \| to order by |
 | ` + "`limit`" + ` | query | integer from 1 to 500; default ` + "`100`" + ` |  |
 

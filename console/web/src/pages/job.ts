@@ -172,7 +172,7 @@ export function job(): void {
           h("a", { class: "button", href: `${page.link("audit")}?job=${encodeURIComponent(name)}` }, "Audit"),
           mayAdminister(name) && [h("hr"), button("Remove the job", () => ({
             title: `Remove ${name}`, button: "Remove it for good", danger: true, typed: name, url: url("remove"),
-            does: "The job and all that is stored of it are deleted. A process that declares it in code creates it again at its next start.",
+            does: "The job and all that is stored of it are deleted, and the console keeps no copy: export it first if its settings may be wanted again. A process that declares it in code creates it again at its next start.",
             done: (answer) => {
               if (answer.unconfirmed) return done();
               goOn(page.link("jobs"), `Done: Remove ${name}.`);
