@@ -411,11 +411,14 @@ func FilesOf(s registry.Snapshot, owner string) (names []string) {
 	return names
 }
 
-// LackHeard returns when it was heard that files of an owner do not name a job, if the operation that wrote it down is the
-// last one of the job. Else it is the zero time.
-func LackHeard(operated registry.Node, owner string, written registry.Revision) time.Time {
+// LackHeard returns when it was heard that files of an owner do not name a job, if the operation of that id, by which it was
+// heard, is the last one of the job. Else it is the zero time.
+func LackHeard(operated registry.Node, owner, id string) time.Time {
 	all, err := jobtree.DecodeOperated(operated)
-	if err != nil || operated.Revision != written || all.Files == nil || all.Files.Owner != owner || !all.Files.Gone {
+	if err != nil || all.Files == nil || all.Files.Owner != owner || !all.Files.Gone {
+		return time.Time{}
+	}
+	if n := len(all.Operations); n == 0 || all.Operations[n-1].ID != id {
 		return time.Time{}
 	}
 	return all.Files.Heard

@@ -53,13 +53,22 @@ type Follower struct {
 	made map[string]string
 	// missing says since when files name a job no more.
 	missing map[string]time.Time
-	// left says of jobs that this process has let go of when that was heard. Files that come back where they were, as on a mount
+	// left says of jobs that this process has let go of by which operation. Files that come back where they were, as on a mount
 	// that was away, are not older than that.
-	left map[string]time.Time
+	left map[string]string
+	// unanswered are the last operations that were to make a job as the files have it and got no answer. The registry may carry
+	// one out later, also when the job was removed since: then it is by these files that the job is there.
+	unanswered map[string][]unanswered
 	// lacks is the version of what the files did not say when they were first read. What happens to the folder later is
 	// no sign that a job has left it which this process has never seen there.
 	lacks int64
 }
+
+// unanswered is an operation of which nobody knows whether it was carried out, or will be.
+type unanswered struct{ id, text string }
+
+// mostUnanswered is how many of them are remembered of a job.
+const mostUnanswered = 8
 
 // State is how far the registry is as the files have it.
 type State struct {
@@ -72,7 +81,8 @@ type State struct {
 func New(reg registry.Reader, operator *operate.Operator, source Source, log *slog.Logger) *Follower {
 	return &Follower{
 		registry: reg, operator: operator, log: log, wake: make(chan struct{}, 1), source: source,
-		made: make(map[string]string), missing: make(map[string]time.Time), left: make(map[string]time.Time),
+		made: make(map[string]string), missing: make(map[string]time.Time), left: make(map[string]string),
+		unanswered: make(map[string][]unanswered),
 	}
 }
 
@@ -156,6 +166,7 @@ func (f *Follower) compare(ctx context.Context) bool {
 	if source != f.compared { // what was missing in another folder, or as another owner's, is not in this
 		if source.Directory != f.compared.Directory || source.Owner != f.compared.Owner {
 			clear(f.made) // of these files, nobody has seen what they said before
+			clear(f.unanswered)
 		}
 		f.compared, f.lacks = source, 0
 		clear(f.missing)
@@ -291,7 +302,8 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 			o.notes = append(o.notes, fmt.Sprintf("job %q was removed, and comes back when its files change or the worker starts", job))
 			continue
 		}
-		files := operate.Files{Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Before: f.made[job], Lacked: f.left[job]}
+		lacked := operate.LackHeard(seen.Get(jobtree.For(job).Operated()), source.Owner, f.left[job])
+		files := operate.Files{Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Before: f.made[job], Lacked: lacked}
 		err := f.take(ctx, job, text, files, source)
 		if o.hear(err) {
 			f.failed(ctx, err)
@@ -313,12 +325,15 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen registry.Snapshot, o *outcome) (whole bool) {
 	theirs := operate.FilesOf(seen, source.Owner)
 	f.forget(theirs)
-	if len(set.Jobs) == 0 && len(f.made) == 0 && len(theirs) > 0 {
-		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker follows it, so the %d jobs of %q in the registry stay", len(theirs), source.Owner))
-		return true // it was just made, or what it is to show is not mounted yet
-	}
+	// It was just made, or what it is to show is not mounted yet. What the worker knows it has made is no job of that folder.
+	unfilled, stay := len(set.Jobs) == 0 && len(f.made) == 0, 0
 	for _, job := range theirs {
 		if _, named := set.Jobs[job]; named {
+			continue
+		}
+		was, said := f.said(job, seen)
+		if unfilled && !said {
+			stay++
 			continue
 		}
 		since, known := f.missing[job]
@@ -330,7 +345,7 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 			continue
 		}
 		files := operate.Files{Owner: source.Owner, Version: f.lacks, ByTime: set.ByTime}
-		if was, seen := f.made[job]; seen {
+		if said {
 			files.Version, files.Before = set.Version, was
 		}
 		if !f.stands(source, set) { // what is removed does not come back with its file
@@ -352,7 +367,28 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 			f.log.InfoContext(ctx, "files name a job no more", "job", job, "missing", string(source.Gone))
 		}
 	}
+	if stay > 0 {
+		o.notes = append(o.notes, fmt.Sprintf("the folder has no job since the worker follows it, so the %d jobs of %q in the registry stay", stay, source.Owner))
+	}
 	return true
+}
+
+// said returns what the files said of a job when this process made it so, if it did: also by an operation that it has no answer
+// of, and that was carried out when the job was removed already.
+func (f *Follower) said(job string, seen registry.Snapshot) (text string, did bool) {
+	if text, did = f.made[job]; did || len(f.unanswered[job]) == 0 {
+		return text, did
+	}
+	all, err := jobtree.DecodeOperated(seen.Get(jobtree.For(job).Operated()))
+	if err != nil {
+		return "", false
+	}
+	for _, u := range f.unanswered[job] {
+		if _, did := all.Find(u.id); did {
+			return u.text, true
+		}
+	}
+	return "", false
 }
 
 // forget drops what this process knows of jobs that its files do not name, and that another one has let go of meanwhile. One
@@ -371,7 +407,11 @@ func (f *Follower) forget(theirs []string) {
 func (f *Follower) take(ctx context.Context, job, text string, files operate.Files, source Source) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	_, err := f.operator.TakeFiles(ctx, job, text, files, operate.Options{Reason: "files in " + source.Directory})
+	r, err := f.operator.TakeFiles(ctx, job, text, files, operate.Options{Reason: "files in " + source.Directory})
+	if errors.Is(err, registry.ErrUnknownOutcome) {
+		all := append(f.unanswered[job], unanswered{r.ID, text})
+		f.unanswered[job] = all[max(0, len(all)-mostUnanswered):]
+	}
 	return err
 }
 
@@ -388,24 +428,12 @@ func (f *Follower) leave(ctx context.Context, job string, files operate.Files, s
 			}
 		},
 	})
-	if unconfirmed := (*operate.UnconfirmedError)(nil); err == nil || errors.As(err, &unconfirmed) {
-		f.noteLeft(ctx, job, source.Owner, r.Revision)
+	unconfirmed := (*operate.UnconfirmedError)(nil)
+	begun := err == nil || errors.As(err, &unconfirmed)
+	if begun && r.Revision != 0 || !begun && errors.Is(err, registry.ErrUnknownOutcome) { // else this one has written nothing
+		f.left[job] = r.ID
 	}
 	return err
-}
-
-// noteLeft takes down what was written when this process let go of a job. If that cannot be read, or others have operated
-// the job since, its files count as any others when they come back.
-func (f *Follower) noteLeft(ctx context.Context, job, owner string, written registry.Revision) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	operated, err := f.registry.Get(ctx, jobtree.For(job).Operated())
-	if err != nil {
-		return
-	}
-	if heard := operate.LackHeard(operated, owner, written); !heard.IsZero() {
-		f.left[job] = heard
-	}
 }
 
 // notRemoved says why a removal has not come to its end, each time in the same words: what is new is logged.

@@ -872,3 +872,98 @@ func TestFilesOfTheFuture(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(7), set.Version)
 }
+
+// A member of the registry that stands still carries a creation out when the job has been created by the next comparison, named by no
+// file any more and removed. The worker lets go of it once more, whatever else is in its folder.
+func TestACreationThatComesAfterTheRemoval(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name  string
+		other map[string]string
+	}{
+		{"alone", map[string]string{}},
+		{"beside another", map[string]string{"b.yaml": daily("b", "@daily")}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(s *stage) {
+				time.Sleep(10 * time.Minute)
+				f := s.follow(jobfolder.Source{Gone: operate.GoneRemove}, test.other)
+				time.Sleep(time.Minute)
+				f.reg.HoldBack(1, 20*time.Minute)
+				f.write(map[string]string{"a.yaml": daily("a", "@daily")})
+				time.Sleep(3 * time.Minute)
+				require.Equal(t, "@daily", s.cron("a"))
+				made := s.created("a")
+				f.write(map[string]string{"a.yaml": ""})
+				time.Sleep(5 * time.Minute)
+				require.Empty(t, s.cron("a"))
+				time.Sleep(12*time.Minute + 10*time.Second)
+				require.Greater(t, s.created("a"), made, "it is back")
+				time.Sleep(2 * time.Minute)
+				require.Empty(t, s.cron("a"))
+				require.Equal(t, jobfolder.State{Read: true}, f.State())
+			})
+		})
+	}
+}
+
+// What is in a folder that has had no job since the worker started says nothing of the jobs of others, though one of them comes late
+// from this worker.
+func TestACreationThatComesLateToAnEmptyFolder(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		first := s.follow(jobfolder.Source{}, map[string]string{"b.yaml": daily("b", "@daily")})
+		first.Follow(jobfolder.Source{Directory: s.TempDir(), Owner: "other"})
+		time.Sleep(10 * time.Minute)
+		f := s.follow(jobfolder.Source{Gone: operate.GoneRemove}, nil)
+		f.reg.HoldBack(1, 20*time.Minute)
+		f.write(map[string]string{"a.yaml": daily("a", "@daily")})
+		time.Sleep(20 * time.Second)
+		require.Empty(t, s.cron("a"))
+		f.write(map[string]string{"a.yaml": ""})
+		time.Sleep(30 * time.Minute)
+		require.Empty(t, s.cron("a"))
+		require.Equal(t, "@daily", s.cron("b"))
+	})
+}
+
+// silent is a registry that does one commit, and answers nothing any more.
+type silent struct {
+	operate.Store
+	next atomic.Bool
+}
+
+func (s *silent) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	revision, err := s.Store.Commit(ctx, txn)
+	if err == nil && s.next.CompareAndSwap(true, false) {
+		<-ctx.Done()
+		return 0, fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, context.Cause(ctx))
+	}
+	return revision, err
+}
+
+// A folder that comes back as it was counts at once, too, if the registry has not answered that it was gone.
+func TestAFolderThatWasAwayWhenAnAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		time.Sleep(10 * time.Minute)
+		files := map[string]string{"a.yaml": daily("a", "@daily")}
+		var reg silent
+		f := s.beginBehind(jobfolder.Source{Gone: operate.GoneDisable}, files, func(store *memory.Registry) operate.Store {
+			reg.Store = store
+			return &reg
+		})
+		time.Sleep(3 * time.Second)
+		written := time.Now()
+		time.Sleep(time.Minute)
+		reg.next.Store(true)
+		f.write(map[string]string{"a.yaml": ""})
+		time.Sleep(3 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("a"))
+		f.writeAsOf(written, files)
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("a"))
+		require.Equal(t, jobfolder.State{Read: true}, f.State())
+	})
+}
