@@ -62,6 +62,23 @@ func (g *ground) answering(outcome func(fire time.Time) jobtree.Outcome) func() 
 
 func succeed(time.Time) jobtree.Outcome { return jobtree.Success }
 
+// A fire whose items fail stops the backfill that asked for it, also if the answer to that was lost.
+func TestAFailedFireWhoseAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(func(time.Time) jobtree.Outcome { return jobtree.Failure })
+		g.overtaken(func() {})
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, silent())
+		var failed *operate.ItemsFailedError
+		require.ErrorAs(t, err, &failed)
+		require.Len(t, failed.Items, 4)
+		require.Equal(t, everyFive(1), ran())
+		require.Len(t, r.Done, 1)
+		require.Len(t, r.Left, 2)
+	})
+}
+
 func TestFiresAreBackfilled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -38,6 +38,8 @@ type deed struct {
 	content string
 	// stands tells whether another content is in force already, so that nothing is lost of it. nil: it is not.
 	stands func(w *world) bool
+	// sent tells that a transaction of it may have been done before it is carried out.
+	sent bool
 }
 
 // span is what a backfill was asked for.
@@ -103,6 +105,7 @@ func (o *Operator) carry(ctx context.Context, d deed, opts Options) (Result, err
 // commit decides and commits until one decision holds.
 func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts Options, r Result) (Result, error) {
 	unsure := error(nil) // why nobody knows what became of an earlier try
+	may := d.sent        // the last try may have done it, whatever it came to
 	if opts.Since != 0 && opts.Since > o.worldOf(d.job, view.Snapshot(), opts.Force).number() {
 		// It may have been read where more was seen than here.
 		if err := o.catchUp(ctx, view); err != nil {
@@ -112,15 +115,19 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 	for {
 		w := o.worldOf(d.job, view.Snapshot(), opts.Force)
 		dec, again, err := d.judge(w, r.ID, opts)
-		r.When, r.Repeated = w.now, again
-		if unsure == nil || again { // else it stays the state before what may have been done
-			r.State, r.Config = w.number(), w.state.Config.Revision
+		mine := again && may // it was this call that did it
+		r.Repeated = again && !mine
+		if unsure == nil && !mine { // else it stays the state before what may have been done
+			r.When, r.State, r.Config = w.now, w.number(), w.state.Config.Revision
 		}
 		if again {
 			r.Revision = w.triggeredBy(r.ID, d.target)
 			op, _ := w.operated.Value.Find(r.ID)
 			r.Came, r.replaced = fireOf(op.Target), r.Revision == 0 && op.Target == d.target
-			if unsure != nil { // it was this call that did it
+			if mine {
+				if d.verb != VerbTrigger && d.verb != VerbBackfill { // whose request has the number
+					r.Revision = w.writtenBy(r.ID)
+				}
 				o.report(ctx, r, opts.Reason)
 			}
 			return r, o.finish(ctx, view, d, opts, r, w.java && r.Revision != 0)
@@ -145,10 +152,13 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 			o.report(ctx, r, opts.Reason)
 			return r, o.finish(ctx, view, d, opts, r, dec.more)
 		case errors.As(err, &conflict):
-			err = view.WaitRevision(ctx, conflict.Revision)
+			may = conflict.Ambiguous
+			if err = view.WaitRevision(ctx, conflict.Revision); err != nil && may {
+				err = fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, err)
+			}
 		case errors.Is(err, registry.ErrUnknownOutcome) && ctx.Err() == nil:
 			// What must not be sent twice may be done yet. If it is seen to be done, it is; else nobody knows.
-			unsure = err
+			unsure, may = err, true
 			if err = o.catchUp(ctx, view); err != nil { // which is no answer to whether it was done
 				return r, d.completed(fmt.Errorf("%w; it could not be looked at: %v", unsure, err)) //nolint:errorlint // nor is why
 			}
@@ -220,6 +230,14 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 // moved to another registry go on above all that its former one can have given.
 func (w *world) number() registry.Revision {
 	return registry.Revision(w.state.Tokens().Value.Of(w.state.Revision))
+}
+
+// writtenBy returns the commit that did an operation, or 0 if something was written down since.
+func (w *world) writtenBy(id string) registry.Revision {
+	if all := w.operated.Value.Operations; len(all) == 0 || all[len(all)-1].ID != id {
+		return 0
+	}
+	return w.operated.Revision
 }
 
 // tellsSince tells whether an operation of which the job does not know was not done after the state of a number. What is not

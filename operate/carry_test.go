@@ -216,7 +216,8 @@ func TestALostAnswerToACreation(t *testing.T) {
 		g.registry.LoseAnswers(1)
 		r, err := op.Create(t.Context(), g.config(nil), because("wanted"))
 		require.NoError(t, err)
-		require.True(t, r.Repeated)
+		require.False(t, r.Repeated, "it was this call that did it")
+		require.Equal(t, g.node(nodes.Operated()).Revision, r.Revision)
 		require.Contains(t, log.String(), r.ID)
 		require.Contains(t, log.String(), `"reason":"wanted"`)
 		logged := log.String()
@@ -234,6 +235,80 @@ func TestALostAnswerToACreation(t *testing.T) {
 		require.NoError(t, err, "asked again with its id, it is seen to be done")
 		require.True(t, r.Repeated)
 	})
+}
+
+// overtaken loses the answer to the next transaction, and has somebody else operate the job before it is sent again.
+func (g *ground) overtaken(first func()) {
+	g.Helper()
+	g.registry.LoseAnswers(1)
+	bert, err := operate.New(g.open(), operate.By("bert", "test"))
+	require.NoError(g, err)
+	time.AfterFunc(10*time.Second, func() {
+		first()
+		settings := change(func(c *job.Config) { c.Description = "x" })
+		require.NoError(g, errOf(bert.ChangeSettings(context.Background(), theJob, settings, silent())))
+	})
+}
+
+// What was done by a try whose answer was lost is done by this call, also if it is seen by what another try conflicts with.
+func TestALostAnswerThatIsOvertaken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		var log bytes.Buffer
+		op, err := operate.New(g.registry, operate.By("anna", "test"), operate.WithLogger(slog.New(slog.NewJSONHandler(&log, nil))))
+		require.NoError(t, err)
+		g.overtaken(func() {})
+		r, err := op.DisableItem(t.Context(), theJob, 1, because("broken"))
+		require.NoError(t, err)
+		require.False(t, r.Repeated)
+		require.True(t, g.node(nodes.ItemDisabled(1)).Exists())
+		require.Equal(t, 1, strings.Count(log.String(), `"msg":"operation"`))
+		require.Contains(t, log.String(), r.ID)
+	})
+}
+
+// So it is of one of several jobs.
+func TestALostAnswerOfManyThatIsOvertaken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.overtaken(func() {})
+		all, err := g.op.DisableServerEverywhere(t.Context(), "10.0.0.1", because("broken"))
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.Len(t, g.operated().Operations, 2)
+		require.False(t, all[0].Result.Repeated)
+	})
+}
+
+// And if nobody can see it, it is not known.
+func TestALostAnswerThatIsOvertakenUnseen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		watch := g.open()
+		op, err := operate.New(apart{g.registry, watch}, operate.By("anna", "test"))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		g.overtaken(watch.Cut)
+		r, err := op.Trigger(ctx, theJob, operate.Trigger{}, silent())
+		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Contains(t, g.node(nodes.Triggered()).Value, r.ID)
+		watch.Heal()
+	})
+}
+
+// apart is a registry of which another handle shows what happens.
+type apart struct {
+	operate.Store
+	watch registry.Viewer
+}
+
+func (a apart) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
+	return a.watch.View(ctx, path, except...)
 }
 
 func TestARegistryThatDoesNotAnswer(t *testing.T) {
