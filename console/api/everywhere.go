@@ -103,7 +103,7 @@ func (c *call) jobOutcome(opts operate.Options, reason string, r operate.JobResu
 	j := wire.JobOutcome{Job: r.Job}
 	var unconfirmed *operate.UnconfirmedError
 	if r.Err != nil && !errors.As(r.Err, &unconfirmed) {
-		p := problemOf(r.Err, opts.ID)
+		p := problemOf(r.Err, c.operation)
 		if p.Status == http.StatusInternalServerError { // the other causes are told to who asked
 			c.conceal(&p, r.Err, "job", r.Job)
 		}

@@ -136,7 +136,9 @@ func (c *call) options(asked wire.Asked) (operate.Options, time.Duration, error)
 	if err := opts.SetKey(a.key); err != nil {
 		return operate.Options{}, 0, err
 	}
-	c.operation = opts.ID
+	if !a.dry {
+		c.operation = opts.ID
+	}
 	return opts, a.wait, nil
 }
 

@@ -22,14 +22,15 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	opts.Shown = nil
 	result := operate.BackfillResult{ID: opts.ID, Left: slices.Clone(fires), Since: opts.Since}
 	slices.SortFunc(result.Left, time.Time.Compare)
-	ask := func(fires []time.Time, opts operate.Options, waits time.Duration) (answer wire.Backfill, err error) {
+	ask := func(fires []time.Time, opts operate.Options, waits time.Duration) (answer wire.Backfill, lost bool, err error) {
 		body := wire.BackfillRequest{Asked: asked(opts), Fires: fires, Items: t.Items, Parameter: t.Parameter}
 		r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/backfill", body: body, fresh: !given}
-		return answer, n.done(ctx, r.of(opts, waits), &answer)
+		lost, err = n.doneOr(ctx, r.of(opts, waits), &answer)
+		return answer, lost, err
 	}
 	dry := opts
 	dry.DryRun = true
-	judged, err := ask(result.Left, dry, 0)
+	judged, _, err := ask(result.Left, dry, 0)
 	result.MayHaveRun = judged.MayHaveRun
 	if err != nil || opts.DryRun { // all of them are judged before the first is run
 		return result, err
@@ -64,14 +65,14 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 
 // backfillOne runs a job for one fire, and returns what failed of it.
 func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operate.Options,
-	ask func([]time.Time, operate.Options, time.Duration) (wire.Backfill, error),
+	ask func([]time.Time, operate.Options, time.Duration) (wire.Backfill, bool, error),
 ) (result operate.Result, failed, err error) {
 	for first := true; ; first, opts.Again = false, true {
 		waits := looking(ctx)
 		if first {
 			waits = glance(true)
 		}
-		answer, err := ask([]time.Time{fire}, opts, waits)
+		answer, lost, err := ask([]time.Time{fire}, opts, waits)
 		switch {
 		case err != nil && !first && ctx.Err() != nil:
 			return result, nil, &operate.UnconfirmedError{Result: result, Err: context.Cause(ctx)}
@@ -88,7 +89,7 @@ func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operat
 		}
 		if len(answer.Done) > 0 {
 			result = answer.Done[0].Result()
-			result.Repeated = result.Repeated && first // later on it is repeated by us
+			result.Repeated = result.Repeated && first && !lost // else it is repeated by us
 			if opts.Progress != nil {
 				opts.Progress(result.Progress)
 			}

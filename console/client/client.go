@@ -178,7 +178,7 @@ func (l *link) once(ctx context.Context, r request, answer any) error {
 	for name, values := range r.header {
 		req.Header[name] = values
 	}
-	if r.fresh { // or net/http would repeat it by itself, for its key, and without the state that every try but the first is to name
+	if r.header.Get(wire.HeaderKey) != "" { // or net/http would repeat it by itself, unheard, and without the state that all but the first name
 		req.GetBody = nil
 	}
 	req.Header.Set("Accept", "application/json")

@@ -119,7 +119,7 @@ func TestAnOutageOfTheRegistry(t *testing.T) {
 	_, err = operate.ReadNamespace(t.Context(), n, time.Now())
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	may := wire.Problem{Status: 503, Cause: wire.CauseUnavailable, Operation: "night"}
-	require.NotErrorIs(t, may.Err(), registry.ErrUnavailable, "which may have been done")
+	require.ErrorIs(t, may.Err(), registry.ErrUnknownOutcome, "which may have been done")
 }
 
 // An operation whose answer is lost is sent again under the same key.
@@ -143,6 +143,11 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 	require.NotEmpty(t, keys[0])
 	require.Equal(t, keys[0], keys[1])
 	require.Equal(t, keys[0], keys[2])
+
+	requests = heard{}
+	result, err = n.DisableJob(t.Context(), "a b", operate.Options{ID: "night"})
+	require.NoError(t, err)
+	require.False(t, result.Repeated, "nobody else is known to have done it")
 }
 
 // A job that is not there any more when its removal is sent again, as the answer was lost, was removed.
@@ -284,6 +289,25 @@ func TestWaitingForWhatIsForgotten(t *testing.T) {
 
 // Whoever goes on with a backfill asks for what was asked for before as such: it is refused if the job has forgotten the id,
 // and not run twice.
+// But not one that was not there before it was asked for.
+func TestALostAnswerToTheRemovalOfNothing(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		if noJob(w, r) {
+			return
+		}
+		if asked++; asked == 1 {
+			hangUp(w)
+		}
+		write(w, "application/problem+json", 404, wire.Problem{Status: 404, Cause: string(operate.CauseUnknownJob), Verb: operate.VerbRemove, Job: "ordres", Why: "there is no such job"})
+	})
+	_, err := n.Remove(t.Context(), "ordres", operate.Options{})
+	cause, _ := operate.IsRefused(err)
+	require.Equal(t, operate.CauseUnknownJob, cause)
+	require.Equal(t, 2, asked)
+}
+
 func TestABackfillThatIsGoneOnWith(t *testing.T) {
 	t.Parallel()
 	fires := []time.Time{time.Unix(0, 0).UTC(), time.Unix(60, 0).UTC(), time.Unix(120, 0).UTC()}
@@ -307,6 +331,29 @@ func TestABackfillThatIsGoneOnWith(t *testing.T) {
 	require.Empty(t, r.Left)
 	require.Equal(t, operate.MayHaveRun{Fires: 2, Last: fires[1]}, r.MayHaveRun)
 	require.Equal(t, []string{"0 night@7 again=false", "60 night@51 again=true", "120 night@52 again=false"}, asked)
+}
+
+// A fire that fails stops the backfill, also under an id that was given, if the answer to this very request was lost.
+func TestAFailedFireWhoseAnswerWasLost(t *testing.T) {
+	t.Parallel()
+	fires := []time.Time{time.Unix(0, 0).UTC(), time.Unix(60, 0).UTC()}
+	asked := 0
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, _ = io.Copy(io.Discard, r.Body); r.URL.Query().Has(wire.ParamDryRun) {
+			write(w, "application/json", 200, wire.Backfill{ID: "night"})
+			return
+		}
+		if asked++; asked == 1 {
+			hangUp(w)
+		}
+		done := wire.Outcome{ID: "night", Repeated: true, Came: fires[0], Progress: &operate.Progress{Done: true}}
+		write(w, "application/json", 200, wire.Backfill{ID: "night", Done: []wire.Outcome{done}, Failed: "fire 0: item 1 failed"})
+	})
+	r, err := n.Backfill(t.Context(), "orders", fires, operate.Trigger{}, operate.Options{ID: "night", Since: 7})
+	require.EqualError(t, err, "fire 0: item 1 failed")
+	require.Len(t, r.Done, 1)
+	require.Equal(t, fires[1:], r.Left)
+	require.Equal(t, 2, asked)
 }
 
 // A removal that was not over is gone on with, also if the job went between two requests.

@@ -135,11 +135,12 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 	waits := opts.Wait && !opts.DryRun
 	r.fresh = !given
 	var out wire.Outcome
-	if err := n.done(ctx, r.of(opts, glance(waits)), &out); err != nil {
+	lost, err := n.doneOr(ctx, r.of(opts, glance(waits)), &out)
+	if err != nil {
 		return operate.Result{ID: opts.ID, Plan: operate.Plan{State: opts.Since}}, err
 	}
 	result := out.Result()
-	result.Repeated = result.Repeated && given // under an id of ours nobody but us has asked before
+	result.Repeated = result.Repeated && given && !lost // under an id of ours nobody but us has asked before
 	if !waits || result.Progress.Done {
 		return result, nil
 	}
@@ -368,6 +369,7 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 	for first := true; ; first, opts.Again = false, true {
 		var out wire.Outcome
 		lost, err := n.doneOr(ctx, r.of(opts, 0), &out)
+		lost = lost && (given || opts.Since != 0) // else the job was not there before, as far as is known
 		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownJob && (lost || !first) {
 			if first {
 				result = operate.Result{ID: opts.ID, Plan: operate.Plan{Verb: operate.VerbRemove, Job: job}}

@@ -74,7 +74,7 @@ func (p *Problem) Err() error {
 			r.Err = errors.New(p.Behind)
 		}
 		return r
-	case p.Cause == CauseUnknown:
+	case p.Cause == CauseUnknown, p.Cause == CauseUnavailable && p.Operation != "":
 		return &said{text, registry.ErrUnknownOutcome}
 	case p.Cause == CauseForbidden:
 		return &said{text, registry.ErrDenied}
@@ -82,7 +82,7 @@ func (p *Problem) Err() error {
 		return &said{text, operate.ErrInvalidOption}
 	case p.Cause == CauseForgotten:
 		return &said{text, ErrForgotten}
-	case p.Cause == CauseUnavailable && p.Operation == "":
+	case p.Cause == CauseUnavailable:
 		return &said{text, registry.ErrUnavailable}
 	case p.Cause == CauseNotFound:
 		return &said{text, registry.ErrNotFound}
