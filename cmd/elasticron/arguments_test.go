@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // What -o name writes is an argument of every command that takes the name of a job.
@@ -157,6 +161,45 @@ func TestAnUnknownSettingInTheEditor(t *testing.T) {
 	_, errOut, status := w.does(t, on("edit", "orders", "--yes")...)
 	require.Equal(t, exitFailed, status, errOut)
 	require.Contains(t, errOut, "a configuration has no such setting: shardingTotalCont; what you wrote is in ")
+}
+
+// unanswered is a registry that carries out what it is asked for, and does not answer any more.
+type unanswered struct{ *memory.Registry }
+
+func (u unanswered) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	_, _ = u.Registry.Commit(ctx, txn)
+	return 0, fmt.Errorf("%w: the connection is gone", registry.ErrUnknownOutcome)
+}
+
+func (unanswered) List(context.Context, string) ([]registry.Node, registry.Revision, error) {
+	return nil, 0, fmt.Errorf("%w: nobody answers", registry.ErrUnavailable)
+}
+
+// What somebody has typed in the editor is kept also if nobody knows whether it was stored, and if it was not agreed to.
+func TestWhatWasTypedIsKept(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	editor := filepath.Join(t.TempDir(), "editor")
+	writeProgram(t, editor, `sed -i 's/"description": "[^"]*"/"description": "typed for ten minutes"/' "$1"`)
+	w.variables["EDITOR"] = editor
+	left := func(errOut string) string {
+		_, path, found := strings.Cut(strings.TrimSpace(errOut), "what you wrote is in ")
+		require.True(t, found, errOut)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.Remove(path))
+		return string(text)
+	}
+	_, errOut, status := w.does(t, on("edit", "orders")...)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, left(errOut), "typed for ten minutes")
+	w.program.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
+		return unanswered{w.etcdServer.Open(c.Namespace)}, nil
+	}
+	_, errOut, status = w.does(t, on("edit", "orders", "--yes")...)
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, "repeat the command with --id ")
+	require.Contains(t, left(errOut), "typed for ten minutes")
 }
 
 // Those to which nothing was done when somebody pressed Ctrl-C are counted, and not listed as failures.

@@ -54,7 +54,7 @@ meanwhile. It shows the difference and the next fires, and asks, unless --yes is
 		err = v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
 			return v.op.ChangeSettings(ctx, job, s, opts)
 		})
-		if _, refused := operate.IsRefused(err); refused && len(set) == 0 && !elsewhere {
+		if unconfirmed := (*operate.UnconfirmedError)(nil); err != nil && !errors.As(err, &unconfirmed) && len(set) == 0 && !elsewhere {
 			return kept(slipsOf(err, was.Value, text), text)
 		}
 		return err
@@ -234,7 +234,7 @@ func (v *verb) edited(text string) (_ string, err error) {
 // editorLeaves is how long an editor has to put the terminal in order when the command is told to end.
 const editorLeaves = 5 * time.Second
 
-// kept keeps what somebody wrote in an editor and was refused, for its owner alone, and says where.
+// kept keeps what somebody wrote in an editor and was not stored, as far as is known, for its owner alone, and says where.
 func kept(refused error, text string) error {
 	var pretty bytes.Buffer
 	if json.Indent(&pretty, []byte(text), "", "  ") == nil {
