@@ -457,3 +457,31 @@ func TestTheCallersTimeIsOver(t *testing.T) {
 		}
 	})
 }
+
+// The name of a job that is nowhere gets another home, also if the answer to that is lost. If it is not known whether it does,
+// nobody is said to have created the job.
+func TestALostAnswerToANewHome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		w.move("b")
+		w.remove("b")
+		w.handles["b"].LoseAnswers(1)
+		moved, err := w.directory(nil).Move(t.Context(), "orders", "c", home.MoveOptions{})
+		require.NoError(t, err)
+		require.True(t, moved.Done)
+		require.Equal(t, "c", w.claimed().Registry)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		w.move("b")
+		w.remove("b")
+		w.handles["b"].HoldBack(1, time.Hour)
+		_, err := w.directory(nil).Move(t.Context(), "orders", "c", home.MoveOptions{})
+		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+		require.NotErrorIs(t, err, home.ErrRefused)
+		require.Empty(t, w.nodes("b"))
+	})
+}

@@ -26,15 +26,24 @@ func (m *mover) rename(ctx context.Context, p Place) error {
 	if word.Kept, err = m.former(ctx); err != nil {
 		return err
 	}
-	again, err := commit(ctx, m.r.From, m.from, registry.Txn{
+	_, err = m.from.Commit(ctx, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(m.tree.Config(), ours.Revision)},
 		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(word))},
 	})
-	if again {
-		return refused("it was created in %s meanwhile: move it again", m.r.From)
+	if registry.LookAgain(ctx, err) {
+		said, unread := m.d.get(ctx, m.r.From, m.r.Job)
+		e, is := jobtree.DecodeElsewhere(said)
+		switch {
+		case unread != nil:
+			return unread
+		case is && e.Home == word.Home && e.Kept == word.Kept && !e.Arriving: // the answer was lost, and it was done
+			err = nil
+		case said.Revision != ours.Revision:
+			return refused("it was created in %s meanwhile: move it again", m.r.From)
+		}
 	}
 	if err != nil {
-		return err
+		return away(ctx, m.r.From, err)
 	}
 	m.note("%s had no job of this name; it is created in %s from now on", m.r.From, m.r.To)
 	return m.d.freePlace(ctx, m.r.Job, Place{Registry: m.r.To, over: word.Kept})
