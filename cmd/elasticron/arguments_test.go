@@ -14,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/memory"
@@ -193,7 +194,7 @@ func TestWhatWasTypedIsKept(t *testing.T) {
 	_, errOut, status := w.does(t, on("edit", "orders")...)
 	require.Equal(t, exitMisuse, status)
 	require.Contains(t, left(errOut), "typed for ten minutes")
-	w.program.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
+	w.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
 		return unanswered{w.etcdServer.Open(c.Namespace)}, nil
 	}
 	_, errOut, status = w.does(t, on("edit", "orders", "--yes")...)
@@ -212,4 +213,18 @@ func TestJobsThatHaveNotBegun(t *testing.T) {
 	require.Equal(t, exitFailed, status)
 	require.Equal(t, "0 of 3 jobs, and 3 not begun\n", out.String())
 	require.Equal(t, "elasticron: 3 of 3 jobs have not begun, the first being \"orders\": not begun: context canceled\n", errOut.String())
+}
+
+// Where nobody knows what was done in any job, there is an id to ask again with.
+func TestNothingIsHeardOfAllJobs(t *testing.T) {
+	t.Parallel()
+	asked := ""
+	v := &verb{yes: true, output: formatTable}
+	err := v.inAllJobs("10.0.0.1", func(_ context.Context, _ string, opts operate.Options) ([]operate.JobResult, error) {
+		asked = opts.ID
+		return nil, fmt.Errorf("%w: the connection is gone", registry.ErrUnknownOutcome)
+	})
+	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+	require.NotEmpty(t, asked)
+	require.ErrorContains(t, err, "repeat the command with --id "+asked+",")
 }

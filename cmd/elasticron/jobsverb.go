@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -135,7 +137,11 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 			return err
 		}
 	}
+	opts.ID = cmp.Or(opts.ID, rand.Text()[:16]) // to be told if all that is heard is that nobody knows
 	results, err := do(v.ctx, name, opts)
+	if len(results) == 0 && errors.Is(err, registry.ErrUnknownOutcome) {
+		return repeatable(err, opts.ID)
+	}
 	if v.output == formatTable {
 		for _, r := range results {
 			if _, err := io.WriteString(v.news, jobResultText(r, opts.DryRun)); err != nil {

@@ -127,7 +127,7 @@ func settings(ctx context.Context, op Operations, stored registry.Node, job Job,
 		result, err = op.CreateJob(ctx, job, opts)
 		return result, false, err
 	case stored.Value == job.Config || job.Config == "":
-		return operate.Result{Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.Name}, Repeated: true}, true, nil
+		return operate.Result{ID: opts.ID, Plan: operate.Plan{Verb: operate.VerbSettings, Job: job.Name}, Repeated: true}, true, nil
 	}
 	s := operate.Settings{Text: job.Config, Shown: stored.Revision, ShownText: stored.Value}
 	result, err = op.ChangeSettings(ctx, job.Name, s, opts)
@@ -185,11 +185,12 @@ func Create(ctx context.Context, store operate.Store, op *operate.Operator, job 
 		if err != nil {
 			return result, errors.Join(err, before.takeBack(ctx))
 		}
+		opts.ID, dry.ID = result.ID, result.ID // under which whoever hears no answer asks again
 		if !opts.DryRun && !result.Repeated {
 			if err = before.put(ctx, job.Name, writes); errors.Is(err, registry.ErrConflict) {
 				continue // and see who was faster
 			} else if err != nil {
-				return operate.Result{}, errors.Join(err, before.takeBack(ctx))
+				return result, errors.Join(err, before.takeBack(ctx))
 			}
 			result, err = op.CreateMarked(ctx, job.Name, job.Config, marks, opts)
 		}

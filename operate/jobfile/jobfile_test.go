@@ -411,3 +411,55 @@ func TestAJobOfManyMarksThatWasCutShort(t *testing.T) {
 		require.NoError(t, store.Close(context.Background()))
 	}
 }
+
+// unanswered is a store that carries out one transaction, and does not answer any more: who asks stops waiting.
+type unanswered struct {
+	operate.Store
+	stop context.CancelFunc
+}
+
+func (u unanswered) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
+	_, _ = u.Store.Commit(ctx, txn)
+	u.stop()
+	return 0, fmt.Errorf("%w: the connection is gone", registry.ErrUnknownOutcome)
+}
+
+// Whoever hears no answer has the id to ask again with, whatever of a job was under way.
+func TestTheIdOfALostAnswer(t *testing.T) {
+	t.Parallel()
+	many := jobfile.Job{Name: "orders", Config: `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":200}`}
+	for item := range 150 {
+		many.Items = append(many.Items, item)
+	}
+	few := many
+	few.Items = []int{180}
+	reg := memory.NewServer().Open("shop")
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	unheard := func(do func(context.Context, operate.Store, *operate.Operator) (operate.Result, error)) operate.Result {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		store := unanswered{reg, cancel}
+		op, err := operate.New(store, operate.By("anna", "test"))
+		require.NoError(t, err)
+		r, err := do(ctx, store, op)
+		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
+		return r
+	}
+	for _, id := range []string{"K", ""} {
+		created := unheard(func(ctx context.Context, store operate.Store, op *operate.Operator) (operate.Result, error) {
+			return jobfile.Create(ctx, store, op, many, operate.Options{ID: id})
+		})
+		require.NotEmpty(t, created.ID)
+		require.True(t, id == "" || created.ID == id)
+	}
+	op, err := operate.New(reg, operate.By("anna", "test"))
+	require.NoError(t, err)
+	_, err = op.CreateText(t.Context(), "orders", many.Config, operate.Options{})
+	require.NoError(t, err)
+	stored, err := reg.Get(t.Context(), "/orders/config")
+	require.NoError(t, err)
+	applied := unheard(func(ctx context.Context, store operate.Store, op *operate.Operator) (operate.Result, error) {
+		return jobfile.Apply(ctx, jobfile.Direct{Operator: op, Store: store}, stored, few, operate.Options{ID: "L"})
+	})
+	require.Equal(t, "L", applied.ID)
+}
