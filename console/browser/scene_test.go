@@ -28,23 +28,25 @@ type scene struct {
 	// prefix is what stands before all paths, as with a proxy.
 	prefix string
 
-	mu       sync.Mutex
-	jobs     []object
-	asked    []string // the operations: method, path and body
-	config   string
-	revision int
-	silent   bool // the stream is refused
-	mute     bool // who asks for the stream gets no answer
-	again    bool // what happened in a job comes a second time, with something new
-	away     bool // the registry does not answer the server
-	streams  map[chan struct{}]bool
-	role     string
-	expired  bool   // the session has ended
-	failing  bool   // the next fire of a backfill fails
-	slow     bool   // the next fire of a backfill goes on, when its request is answered
-	forgot   bool   // the job does not know its backfill any more
-	loses    bool   // the answer to the next request for a backfill is lost
-	filled   string // the fire up to which the backfill has come
+	mu         sync.Mutex
+	jobs       []object
+	asked      []string // the operations: method, path and body
+	config     string
+	revision   int
+	silent     bool // the stream is refused
+	mute       bool // who asks for the stream gets no answer
+	again      bool // what happened in a job comes a second time, with something new
+	away       bool // the registry does not answer the server
+	streams    map[chan struct{}]bool
+	role       string
+	expired    bool   // the session has ended
+	failing    bool   // the next fire of a backfill fails
+	slow       bool   // the next fire of a backfill goes on, when its request is answered
+	forgot     bool   // the job does not know its backfill any more
+	committed  string // the key of the last commit of settings
+	unanswered bool   // what comes of the next one is not known
+	loses      bool   // the answer to the next request for a backfill is lost
+	filled     string // the fire up to which the backfill has come
 
 	late chan bool                                     // a cron expression with this word has its answer when two have come
 	hook func(http.ResponseWriter, *http.Request) bool // answers a request in place of the scene, or tells that it does not
@@ -219,7 +221,9 @@ func (s *scene) routes(mux *http.ServeMux) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		all := []object{}
-		if !s.forgot {
+		if r.PathValue("id") == s.committed && s.committed != "" {
+			all = append(all, object{"job": "orders-settle", "id": s.committed, "verb": "change settings", "who": "anna"})
+		} else if !s.forgot {
 			all = append(all, object{"job": "orders-settle", "id": r.PathValue("id"), "verb": "backfill", "target": "fire " + s.filled, "who": "anna"})
 		}
 		answer(w, 200, object{"operations": all, "outside": []object{}})
@@ -359,6 +363,12 @@ func (s *scene) putConfig(w http.ResponseWriter, r *http.Request) {
 	}
 	s.config = body.Text
 	s.revision += 7
+	s.committed = r.Header.Get("Idempotency-Key")
+	if s.unanswered {
+		s.unanswered = false
+		answer(w, 503, object{"title": "Service Unavailable", "status": 503, "detail": "outcome unknown", "cause": "unknown outcome"})
+		return
+	}
 	answer(w, 202, object{"plan": plan, "revision": s.revision})
 }
 

@@ -78,3 +78,32 @@ func TestTwoEditors(t *testing.T) {
 	defer s.mu.Unlock()
 	require.Contains(t, s.config, `"cron":"0 0/2 * * * ?","shardingTotalCount":24`)
 }
+
+// Who commits and hears no answer is not told that somebody else did.
+func TestACommitWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	for _, again := range []func(tab *tab){
+		func(tab *tab) { tab.click("dialog button", "Look again") },
+		func(tab *tab) {
+			tab.click("dialog button", "Cancel")
+			tab.lacks("dialog")
+			tab.click("button", "Show what would change")
+		},
+	} {
+		s := newScene(t, 5, "")
+		tab := look(t)
+		tab.open(s.shop("jobs/orders-settle/settings"))
+		tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+		tab.click("button", "Show what would change")
+		tab.sees("dialog .plan", "It fires every 2 minutes")
+		s.mu.Lock()
+		s.unanswered = true
+		s.mu.Unlock()
+		tab.click("dialog footer button", "Commit on revision 48190")
+		tab.sees("dialog .refusal", "outcome unknown")
+		again(tab)
+		tab.sees("body", "Your settings were stored")
+		tab.lacks("dialog")
+		tab.sees(".commit", "These are the settings of revision 48197")
+	}
+}

@@ -35,6 +35,7 @@ const PATIENCE = 30_000;
 
 /** ask sends a request whose answer is JSON or, if it is to be of another kind, a text. */
 export async function ask<T>(method: string, url: string, body?: unknown, headers: Record<string, string> = {}, kind = "json"): Promise<Answer<T>> {
+  const may = method === "GET" || new URL(url).searchParams.has("dry-run") ? "" : ": what was asked for may have been done";
   const init: RequestInit = { method, headers: { Accept: `application/${kind}`, ...headers }, signal: AbortSignal.timeout(PATIENCE), cache: "no-store" };
   if (body !== undefined) {
     init.body = JSON.stringify(body);
@@ -45,7 +46,7 @@ export async function ask<T>(method: string, url: string, body?: unknown, header
     response = await fetch(url, init);
   } catch (error) {
     const timeout = error instanceof DOMException && error.name === "TimeoutError";
-    throw new Problem(0, { detail: timeout ? "the server did not answer within 30 s" : "the server cannot be reached" });
+    throw new Problem(0, { detail: (timeout ? "the server did not answer within 30 s" : "the server cannot be reached") + may });
   }
   if (response.status === 401) {
     const next = location.pathname + location.search;
@@ -58,7 +59,7 @@ export async function ask<T>(method: string, url: string, body?: unknown, header
   try {
     parsed = json ? await response.json() : await response.text();
   } catch {
-    if (response.ok) throw new Problem(0, { detail: `the answer was cut off${method === "GET" ? "" : ": what was asked for may have been done"}` });
+    if (response.ok) throw new Problem(0, { detail: `the answer was cut off${may}` });
   }
   if (response.ok && !is.includes(kind)) throw new Problem(0, { detail: "this is no answer of the console: a proxy before it may want a login" });
   if (!response.ok) throw new Problem(response.status, (json ? parsed : { detail: String(parsed).slice(0, 300) }) as ProblemBody);

@@ -24,8 +24,8 @@ export interface Deed {
   /** done is told of what was done, and with which body and key; quiet if it says itself what came of it. */
   done?: (answer: Outcome & { jobs?: JobOutcome[] }, sent: unknown, key: string) => void;
   quiet?: boolean;
-  /** refused may take a refusal over, and then closes the dialog. */
-  refused?: (problem: Problem) => boolean;
+  /** refused may take a refusal over, and then closes the dialog. Of what was not only looked at, sent is the key. */
+  refused?: (problem: Problem, sent?: string) => boolean;
 }
 
 /** compared is what of a plan the server compares: of ten thousand jobs the rest would be too much. */
@@ -107,7 +107,7 @@ export function operate(deed: Deed): void {
     } catch (error) {
       doing = false;
       consent = false; // it was to another refusal
-      if (error instanceof Problem && deed.refused?.(error)) return dialog.close();
+      if (error instanceof Problem && deed.refused?.(error, key)) return dialog.close();
       if (!dialog.isConnected) return note(`${deed.title}: ${why(error)}`, true); // a browser lets nobody hold a dialog open for ever
       problem = error instanceof Problem ? error.body : {};
       problem.detail ??= why(error);

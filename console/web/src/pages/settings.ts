@@ -109,6 +109,7 @@ export async function settings(): Promise<void> {
   const changed = (): boolean => JSON.stringify(before()) !== JSON.stringify(values) || (fault !== "" && text !== pretty(base.text)) || raw.size > 0;
   const sound = (): boolean => !fault && raw.size === 0;
 
+  let sent = ""; // the key of the last commit that was not seen to be done
   const commit = (): void => {
     const stored = parsed(text) && text === pretty(base.text) ? base.text : compact(text);
     operate({
@@ -117,7 +118,8 @@ export async function settings(): Promise<void> {
       // The revision that the text is made from: not one that was read since, nor the ETag that a proxy made of it.
       headers: { "If-Match": `"${base.revision}"` },
       body: { text: stored, base: base.text }, zone: String(values.timeZone ?? ""),
-      refused: (problem) => {
+      refused: (problem, key) => {
+        if (key) sent = key;
         if (problem.status !== 412) return false;
         void merge();
         return true;
@@ -135,6 +137,13 @@ export async function settings(): Promise<void> {
       return note(why(error), true);
     }
     if (theirs.revision === base.revision) return commit(); // the same settings, which come to something else by now
+    const own = sent ? await get<{ operations: { verb: string }[] }>(["operations", sent]).catch(() => ({ operations: [] })) : { operations: [] };
+    if (own.operations.some((o) => o.verb === "change settings")) { // the answer was lost
+      sent = "";
+      note("Your settings were stored, though no answer came to that.");
+      start(theirs);
+      return draw();
+    }
     const [was, is, mine] = [before(), parsed(theirs.text) ?? {}, { ...values }];
     const names = [...new Set([...Object.keys(was), ...Object.keys(is), ...Object.keys(mine)])].filter((n) => !same(was[n], is[n]) || !same(was[n], mine[n]));
     const choice = new Map(names.map((n) => [n, same(was[n], mine[n]) ? "theirs" : "mine"]));
