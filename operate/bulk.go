@@ -199,6 +199,9 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 		r := JobResult{Job: job, Result: Result{ID: opts.ID, When: w.now, Plan: Plan{Verb: d.verb, Job: job, Target: d.target}}}
 		dec, again, err := d.judge(w, opts.ID, opts)
 		r.Result.State, r.Result.Config, r.Result.Repeated = w.number(), w.state.Config.Revision, again
+		if again {
+			r.Result.Was = &operationsOf(job, jobtree.Operated{Operations: []jobtree.Operation{op}})[0]
+		}
 		r.Result.take(dec.plan)
 		if cause, is := IsRefused(err); is && cause == CauseAlready {
 			r.Result.Repeated, err = true, nil

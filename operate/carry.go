@@ -124,7 +124,9 @@ func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts
 			r.Revision = w.triggeredBy(r.ID, d.target)
 			op, _ := w.operated.Value.Find(r.ID)
 			r.Came, r.replaced = fireOf(op.Target), r.Revision == 0 && op.Target == d.target
-			if mine {
+			if !mine {
+				r.Was = &operationsOf(d.job, jobtree.Operated{Operations: []jobtree.Operation{op}})[0]
+			} else {
 				if d.verb != VerbTrigger && d.verb != VerbBackfill { // whose request has the number
 					r.Revision = w.writtenBy(r.ID)
 				}

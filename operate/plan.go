@@ -197,6 +197,8 @@ type Result struct {
 	Revision registry.Revision `json:"revision,omitempty"`
 	// Repeated tells that an operation of this id was done before, and nothing was written now.
 	Repeated bool `json:"repeated,omitempty"`
+	// Was is what is written down of the operation of this id that was done before; nil if there is none.
+	Was *Operation `json:"-"`
 	// Came is, of a backfill under an id that was used before this call, the newest fire that it had come to. Fires up to
 	// this one were asked for.
 	Came time.Time `json:"came,omitzero"`

@@ -956,3 +956,17 @@ func TestAJobGoesBeforeItHasFollowed(t *testing.T) {
 	require.True(t, out.Progress.Overtaken)
 	require.Contains(t, out.Unconfirmed, "there is no such job")
 }
+
+// Who asks again under a key is told who asked first, when and why.
+func TestWhatIsAskedForAgainIsAsItIsWrittenDown(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	var first, again wire.Outcome
+	w.ask(t, anna, "POST", "/jobs/mail/disable", wire.Asked{Reason: "first"}, "Idempotency-Key: K1").into(t, &first)
+	require.Equal(t, "first", first.Operation.Reason)
+	w.ask(t, olaf, "POST", "/jobs/mail/disable", wire.Asked{Reason: "second"}, "Idempotency-Key: K1").into(t, &again)
+	require.True(t, again.Repeated)
+	require.Equal(t, first.Operation.Who, again.Operation.Who)
+	require.Equal(t, "first", again.Operation.Reason)
+	require.WithinDuration(t, first.Operation.When, again.Operation.When, time.Millisecond)
+}

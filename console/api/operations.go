@@ -102,8 +102,16 @@ func (c *call) followed(o *operate.Operator, opts operate.Options, wait time.Dur
 	return &operate.UnconfirmedError{Result: *result, Err: err}
 }
 
-// writtenDown is an operation as the job has it.
+// writtenDown is an operation as the job has it; nil if nothing was done.
 func (c *call) writtenDown(r operate.Result, reason string) *operate.Operation {
+	if r.Was != nil {
+		was := *r.Was
+		was.Before, was.RollsBack = "", false
+		return &was
+	}
+	if r.Repeated {
+		return nil
+	}
 	return &operate.Operation{Job: r.Job, ID: r.ID, Verb: r.Verb, Target: r.Target, Who: c.who.Name, When: r.When, Reason: reason}
 }
 

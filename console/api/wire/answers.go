@@ -101,7 +101,7 @@ type Outcome struct {
 	ID   string       `json:"id"`
 	When time.Time    `json:"when"`
 	Plan operate.Plan `json:"plan"`
-	// Operation is what is written down; nil of a dry run.
+	// Operation is what is written down, of one that was done before by whoever asked then; nil of a dry run, and if nothing was.
 	Operation *operate.Operation `json:"operation,omitempty"`
 	Words     string             `json:"words,omitempty"` // the new cron expression
 	Revision  registry.Revision  `json:"revision,omitempty"`
