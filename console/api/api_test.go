@@ -583,6 +583,19 @@ func TestManyJobsAsTheyWereShown(t *testing.T) {
 	w.ask(t, anna, "POST", "/import", wire.ImportRequest{Text: strings.Repeat("# x\n", maxImport/4+1)}).problem(t, 413)
 }
 
+// Whoever creates a job and waits hears the same of one with disabled items as of any other.
+func TestAJobIsCreatedWithMarksAndFollowed(t *testing.T) {
+	w := newWorld(t, nil)
+	for name, items := range map[string][]int{"plain": nil, "marked": {1}} {
+		text := fmt.Sprintf(`{"jobName":%q,"jobClass":"fresh","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":3}`, name)
+		var out wire.Outcome
+		got := w.ask(t, anna, "POST", "/jobs?wait=50ms", wire.NewJob{Job: name, Text: text, Items: items})
+		require.Equal(t, http.StatusAccepted, got.status)
+		got.into(t, &out)
+		require.Equal(t, "no instance takes part yet", out.Progress.Text, "%s: %s", name, out.Unconfirmed)
+	}
+}
+
 func TestCreateAndRemove(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, nil)
