@@ -107,3 +107,26 @@ func TestACommitWithoutAnAnswer(t *testing.T) {
 		tab.sees(".commit", "These are the settings of revision 48197")
 	}
 }
+
+// What was changed after a commit that got no answer is not lost, nor taken for stored.
+func TestACommitWithoutAnAnswerAndMore(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle/settings"))
+	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+	tab.click("button", "Show what would change")
+	tab.sees("dialog .plan", "It fires every 2 minutes")
+	s.mu.Lock()
+	s.unanswered = true
+	s.mu.Unlock()
+	tab.click("dialog footer button", "Commit on revision 48190")
+	tab.sees("dialog .refusal", "outcome unknown")
+	tab.click("dialog button", "Cancel")
+	tab.lacks("dialog")
+	tab.types(`input[name="shardingTotalCount"]`, "7")
+	tab.click("button", "Show what would change")
+	tab.sees("dialog", "What you sent was stored, and not what you changed since")
+	tab.click("dialog footer button", "Go on with these")
+	tab.sees(".commit", "shardingTotalCount")
+}

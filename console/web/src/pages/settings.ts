@@ -109,7 +109,7 @@ export async function settings(): Promise<void> {
   const changed = (): boolean => JSON.stringify(before()) !== JSON.stringify(values) || (fault !== "" && text !== pretty(base.text)) || raw.size > 0;
   const sound = (): boolean => !fault && raw.size === 0;
 
-  let sent = ""; // the key of the last commit that was not seen to be done
+  let sent: { key: string; text: string } | null = null; // the last commit, if it may have been done without an answer
   const commit = (): void => {
     const stored = parsed(text) && text === pretty(base.text) ? base.text : compact(text);
     operate({
@@ -119,12 +119,12 @@ export async function settings(): Promise<void> {
       headers: { "If-Match": `"${base.revision}"` },
       body: { text: stored, base: base.text }, zone: String(values.timeZone ?? ""),
       refused: (problem, key) => {
-        if (key) sent = key;
+        if (key) sent = problem.status === 0 || problem.status >= 500 ? { key, text: compact(text) } : null;
         if (problem.status !== 412) return false;
         void merge();
         return true;
       },
-      done: () => void load().then((c) => { start(c); draw(); }),
+      done: () => void (sent = null, load()).then((c) => { start(c); draw(); }),
     });
   };
 
@@ -137,9 +137,11 @@ export async function settings(): Promise<void> {
       return note(why(error), true);
     }
     if (theirs.revision === base.revision) return commit(); // the same settings, which come to something else by now
-    const own = sent ? await get<{ operations: { verb: string }[] }>(["operations", sent]).catch(() => ({ operations: [] })) : { operations: [] };
-    if (own.operations.some((o) => o.verb === "change settings")) { // the answer was lost
-      sent = "";
+    const own = sent && await get<{ operations: { verb: string }[] }>(["operations", sent.key]).catch(() => null);
+    const stored = own?.operations.some((o) => o.verb === "change settings"); // the answer was lost
+    const all = stored && sent?.text === compact(text);
+    if (stored) sent = null;
+    if (all) {
       note("Your settings were stored, though no answer came to that.");
       start(theirs);
       return draw();
@@ -157,7 +159,7 @@ export async function settings(): Promise<void> {
       const pick = (n: string, side: string, value: unknown): Child => h("td", { class: `side ${choice.get(n) === side ? "taken" : ""}` }, h("label", null, h("input", { type: "radio", name: `pick-${n}`, checked: choice.get(n) === side, onchange: () => { choice.set(n, side); show(); } }), h("span", null, words(value))));
       patch(dialog, h("form", { method: "dialog", onsubmit: (e: Event) => { e.preventDefault(); take(); } },
         h("h2", { id: "merge-title" }, h("span", { class: "mark warn", "aria-hidden": "true" }), "Somebody else committed meanwhile"),
-        h("p", { class: "does" }, who.operations[0] ? `${who.operations[0].who}: ${who.operations[0].verb}${who.operations[0].reason ? ` (${who.operations[0].reason})` : ""}. ` : "", `The settings are at revision ${theirs.revision} now, and not at ${base.revision} any more. Nothing of yours was stored. Choose for each setting what it is to be.`),
+        h("p", { class: "does" }, who.operations[0] ? `${who.operations[0].who}: ${who.operations[0].verb}${who.operations[0].reason ? ` (${who.operations[0].reason})` : ""}. ` : "", `The settings are at revision ${theirs.revision} now, and not at ${base.revision} any more. ${stored ? "What you sent was stored, and not what you changed since" : "Nothing of yours was stored"}. Choose for each setting what it is to be.`),
         h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Three versions" }, h("table", null,
           h("thead", null, h("tr", null, h("th", { scope: "col" }, "Setting"), h("th", { scope: "col" }, `Was, at ${base.revision}`), h("th", { scope: "col" }, `Theirs, at ${theirs.revision}`), h("th", { scope: "col" }, "Yours"))),
           h("tbody", null, names.map((n) => h("tr", { key: n }, h("th", { scope: "row" }, n, !same(was[n], is[n]) && !same(was[n], mine[n]) && !same(is[n], mine[n]) && h("small", { class: "bad" }, "both changed it")), h("td", { class: "was" }, words(was[n])), pick(n, "theirs", is[n]), pick(n, "mine", mine[n])))))),
