@@ -237,7 +237,11 @@ func (o *Operator) everywhere(ctx context.Context, opts Options, concerns func(*
 // settle takes in the outcome of one transaction of several. What was overtaken is decided anew, by itself.
 func (o *Operator) settle(ctx context.Context, d deed, r *JobResult, outcome registry.Outcome, opts Options) {
 	if conflict := (*registry.ConflictError)(nil); errors.As(outcome.Err, &conflict) {
-		opts.Wait, d.sent = false, conflict.Ambiguous
+		opts.Wait = false
+		if conflict.Ambiguous {
+			decided := r.Result
+			d.sent = &decided
+		}
 		r.Result, r.Err = o.carry(ctx, d, opts.ofJob(d.job))
 		if cause, is := IsRefused(r.Err); is && cause == CauseAlready {
 			r.Result.Repeated, r.Err = true, nil

@@ -38,8 +38,8 @@ type deed struct {
 	content string
 	// stands tells whether another content is in force already, so that nothing is lost of it. nil: it is not.
 	stands func(w *world) bool
-	// sent tells that a transaction of it may have been done before it is carried out.
-	sent bool
+	// sent is what was decided for a transaction of it that may have been done before it is carried out; nil: none may.
+	sent *Result
 }
 
 // span is what a backfill was asked for.
@@ -85,6 +85,9 @@ func (d *decision) warn(text string) {
 // waits for the job to follow if it is to.
 func (o *Operator) carry(ctx context.Context, d deed, opts Options) (Result, error) {
 	r := Result{Plan: Plan{Verb: d.verb, Job: d.job, Target: d.target}, ID: opts.id()}
+	if d.sent != nil {
+		r = *d.sent
+	}
 	if err := opts.check(); err != nil {
 		return r, err
 	}
@@ -105,7 +108,7 @@ func (o *Operator) carry(ctx context.Context, d deed, opts Options) (Result, err
 // commit decides and commits until one decision holds.
 func (o *Operator) commit(ctx context.Context, view *registry.View, d deed, opts Options, r Result) (Result, error) {
 	unsure := error(nil) // why nobody knows what became of an earlier try
-	may := d.sent        // the last try may have done it, whatever it came to
+	may := d.sent != nil // the last try may have done it, whatever it came to
 	if opts.Since != 0 && opts.Since > o.worldOf(d.job, view.Snapshot(), opts.Force).number() {
 		// It may have been read where more was seen than here.
 		if err := o.catchUp(ctx, view); err != nil {

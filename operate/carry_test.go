@@ -278,7 +278,12 @@ func TestALostAnswerOfManyThatIsOvertaken(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, all, 1)
 		require.Len(t, g.operated().Operations, 2)
-		require.False(t, all[0].Result.Repeated)
+		r := all[0].Result
+		require.False(t, r.Repeated)
+		require.False(t, r.When.IsZero())
+		require.NotZero(t, r.State)
+		require.NotZero(t, r.Config)
+		require.NotEmpty(t, r.Changes)
 	})
 }
 

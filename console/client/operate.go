@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -306,6 +307,7 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 	results, index := make([]operate.JobResult, len(all.Jobs)), make(map[string]int)
 	for i, j := range all.Jobs {
 		results[i], index[j.Job] = resultOf(j), i
+		results[i].Result.ID = cmp.Or(results[i].Result.ID, all.ID) // under which a job that got no answer is asked again
 	}
 	opts.Again = true
 	for waits := opts.Wait && !opts.DryRun; waits; {
