@@ -247,6 +247,37 @@ func TestWaitingEnds(t *testing.T) {
 	require.ErrorAs(t, err, &unconfirmed)
 }
 
+// A server that does not wait is not asked again at once.
+func TestAServerThatDoesNotWait(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int32
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		under := wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 2, Text: "items"}, Unconfirmed: "at once"}
+		if strings.Contains(r.URL.Path, "/servers/") {
+			write(w, "application/json", 202, wire.Outcomes{ID: "K", Jobs: []wire.JobOutcome{{Job: "orders", Outcome: &under}}})
+			return
+		}
+		write(w, "application/json", 202, under)
+	})
+	for _, wait := range []func(ctx context.Context) error{
+		func(ctx context.Context) error {
+			_, err := n.DisableJob(ctx, "orders", operate.Options{Wait: true})
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := n.DisableServerEverywhere(ctx, "10.0.0.1", operate.Options{Wait: true})
+			return err
+		},
+	} {
+		asked.Store(0)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		require.Error(t, wait(ctx))
+		cancel()
+		require.LessOrEqual(t, asked.Load(), int32(9))
+	}
+}
+
 // What the job does not know any more may be long over, and is not done once more.
 func TestWaitingForWhatIsForgotten(t *testing.T) {
 	t.Parallel()

@@ -30,6 +30,17 @@ func looking(ctx context.Context) time.Duration {
 	return min(look, max(time.Until(deadline)*3/4, time.Millisecond))
 }
 
+// breath is how long a look takes at least: a server that does not wait is not asked again at once.
+const breath = 100 * time.Millisecond
+
+// breathe returns so long after a look began, or when the context ends.
+func breathe(ctx context.Context, began time.Time) {
+	select {
+	case <-time.After(time.Until(began.Add(breath))):
+	case <-ctx.Done():
+	}
+}
+
 // glance is how long the first request of an operation waits: it is to come back, whatever happens then.
 func glance(waits bool) time.Duration {
 	if !waits {
@@ -151,6 +162,7 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 	opts.Again = true
 	for {
 		var again wire.Outcome
+		began := time.Now()
 		if err := n.done(ctx, r.of(opts, looking(ctx)), &again); err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -166,7 +178,8 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 			return result, nil
 		case result.Progress.Overtaken:
 			return unconfirmed(errors.New(again.Unconfirmed))
-		case ctx.Err() != nil:
+		}
+		if breathe(ctx, began); ctx.Err() != nil {
 			return unconfirmed(context.Cause(ctx))
 		}
 	}
@@ -312,6 +325,7 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 	opts.Again = true
 	for waits := opts.Wait && !opts.DryRun; waits; {
 		var again wire.Outcomes
+		began := time.Now()
 		if err := n.done(ctx, r.of(opts, looking(ctx)), &again); err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx)
@@ -342,6 +356,9 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 			case !results[i].Result.Progress.Done:
 				waits = true
 			}
+		}
+		if waits {
+			breathe(ctx, began)
 		}
 	}
 	return results, operate.SomeFailed(results)
