@@ -22,10 +22,14 @@ const (
 	jobGoesOn      = "job goes on: its configuration can be used again"
 )
 
-// choosy is code that refuses a configuration with a parameter of "new", for a reason of its own process.
+// choosy is code that refuses a configuration with a parameter of "new", for a reason of its own process. It takes nine seconds
+// to judge one that is described as "slow".
 type choosy struct{ job.HandlerFunc }
 
 func (c choosy) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	if cfg.Description == "slow" {
+		time.Sleep(9 * time.Second)
+	}
 	if cfg.JobParameter == "new" {
 		return nil, errors.New("a secret is missing on this machine")
 	}
@@ -197,6 +201,64 @@ func TestWhatChangesWhileAProcessRefuses(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Others go on by a configuration at once, and not when the code of a process that refused the one before has judged it, too.
+func TestWhatChangesWhileCodeThatRefusedIsAsked(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(6)
+		cfg.Misfire, cfg.MisfireWindow = job.MisfireAll, 3*time.Hour
+		c.startChoosy("s", nil, cfg)
+		sleepUntil(17 * time.Second)
+		c.start("a", nil, cfg)
+		cfg.JobParameter = "new"
+		c.change(cfg)
+		sleepUntil(22 * time.Second)
+		cfg.Description, cfg.Unmonitored = "slow", true
+		c.change(cfg)
+		sleepUntil(28 * time.Second) // there is no record of a fire that has come
+		cfg.JobParameter, cfg.Description, cfg.Unmonitored = "newer", "", false
+		c.change(cfg)
+		sleepUntil(48 * time.Second)
+		type fired struct {
+			item int
+			fire time.Time
+		}
+		seen := make(map[fired]bool)
+		for _, r := range c.all() {
+			f := fired{r.sc.Item, r.sc.Fire}
+			require.False(t, seen[f], "%s of item %d runs again: %s", f.fire, f.item, r.sc.Source)
+			seen[f] = true
+		}
+		require.Len(t, seen, 9*6)
+	})
+}
+
+// What was missed before a process starts is made up, also if it refuses the configuration at first.
+func TestAProcessRefusesFromItsStartOn(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := jobOf(2)
+		cfg.Misfire, cfg.MisfireWindow = job.MisfireAll, 3*time.Minute
+		a := c.start("a", nil, cfg)
+		sleepUntil(7 * time.Second)
+		a.stop(t)
+		require.Len(t, c.take(), 2)
+		c.change(with(cfg, "new"))
+		sleepUntil(22 * time.Second)
+		c.startChoosy("s", nil, cfg)
+		sleepUntil(23 * time.Second)
+		c.change(with(cfg, "newer"))
+		sleepUntil(29 * time.Second)
+		var fires []time.Duration
+		for _, r := range c.take() {
+			if r.sc.Item == 0 {
+				fires = append(fires, r.sc.Fire.Sub(bubbleStart))
+			}
+		}
+		require.Equal(t, []time.Duration{10 * time.Second, 15 * time.Second, 20 * time.Second, 25 * time.Second}, fires)
+	})
 }
 
 // A Java leader does not see why, but that the instance has left: it gives its items to others. Nobody takes it for shut down.

@@ -102,7 +102,10 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		return
 	}
 	switch {
-	case !c.inForce.OK: // it goes on when everything is known
+	case !c.inForce.OK: // it goes on when everything is known, and others perhaps at once
+		if c.refuses && found.common == nil {
+			c.adopt(None())
+		}
 	case found.all() != nil:
 		c.adopt(None())
 	default:

@@ -43,10 +43,10 @@ func (r *Rounds) FireBy(next fires.Times, now time.Time, stays func(fire time.Ti
 // Overhear takes in by which settings others go on while this process refuses them: what they forget is not made up here
 // either when it can use the next ones.
 func (r *Rounds) Overhear(cfg job.Config, delay time.Duration, now time.Time) {
+	r.missed.Record(cfg.Monitored(), delay, now) // first: before a job has fired by any times, it tells of nothing forgotten
 	if times := fires.TimesOf(cfg); !r.missed.FiresBy(times) {
 		r.FireBy(times, now, nil)
 	}
-	r.missed.Record(cfg.Monitored(), delay, now)
 }
 
 // ClockWrong takes in that this process's clock is off by so much; negative if it is behind.
