@@ -115,6 +115,8 @@ func TestTheSameIdOfOtherSettings(t *testing.T) {
 	require.NoError(t, create("one", operate.Marks{}))
 	require.Contains(t, g.refused(operate.CauseUsed, create("two", operate.Marks{})).Error(), "with other settings")
 	g.refused(operate.CauseUsed, create("one", operate.Marks{Items: []int{1}}))
+	disabled := g.text(func(c *job.Config) { c.JobParameter, c.Disabled = "one", true })
+	g.refused(operate.CauseUsed, errOf(g.op.CreateText(t.Context(), theJob, disabled, opts)))
 
 	opts.ID = "release-8"
 	change := func(parameter string) (operate.Result, error) {

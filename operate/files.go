@@ -387,6 +387,14 @@ func digestOf(text string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// disabledDigest tells a job that is created disabled from one that is not; empty for the latter.
+func disabledDigest(text string) string {
+	if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); err != nil || !cfg.Disabled {
+		return ""
+	}
+	return "-disabled"
+}
+
 // versionText shows a version as a time where it is one.
 func versionText(version int64) string {
 	if isTime(version) {

@@ -106,7 +106,7 @@ func TestOverwriting(t *testing.T) {
 // exported all the same.
 func TestACommandLineWithoutItsType(t *testing.T) {
 	t.Parallel()
-	const want = `scriptCommandLine is "/opt/x.sh", must not be there, as the jobType is SIMPLE: want the jobType SCRIPT`
+	const want = `scriptCommandLine is "***", must not be there, as the jobType is SIMPLE: want the jobType SCRIPT`
 	_, err := seed.ParseYAML([]byte("mail:\n  config: {scriptCommandLine: /opt/x.sh, cron: '@hourly', shardingTotalCount: 1}\n"))
 	require.ErrorIs(t, err, seed.ErrInvalid)
 	require.ErrorContains(t, err, want)

@@ -179,7 +179,7 @@ func doubtsOf(config registry.Node, job string) error {
 	}
 	c.Unknown = "" // which members nobody knows is no reason
 	doubts, _ := jobtree.CheckConfig(job, c)
-	return doubts
+	return errors.Join(doubts, jobtree.CheckTyped(config))
 }
 
 // configIn returns where among nodes the configuration of a job is; -1 = it is not.

@@ -193,18 +193,20 @@ func TestAJobThatApplyRefusesIsKept(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t).idle(t)
 	reg := w.hand(t)
-	text := `{"jobName":"mild","jobClass":"m","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":1,"monitorPort":-7}`
-	put(t, reg, "/mild/config", text)
-	out := w.must(t, on("remove", "mild", "--yes")...)
-	require.Contains(t, out, "but for the jobs that comments name there: mild.")
-	file := keptIn(t, out)
-	_, errOut, status := w.does(t, on("apply", "-f", file, "--yes")...)
-	require.NotZero(t, status, errOut)
-	kept, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Contains(t, string(kept), "# elasticron apply refuses mild, and elasticron seed stores it: ")
-	w.must(t, on("seed", file)...)
-	require.Equal(t, text, value(t, reg, "/mild/config"))
+	for _, member := range []string{`"monitorPort":-7`, `"streamingProcess":true`} {
+		text := `{"jobName":"mild","jobClass":"m","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":1,` + member + `}`
+		put(t, reg, "/mild/config", text)
+		out := w.must(t, on("remove", "mild", "--yes")...)
+		require.Contains(t, out, "but for the jobs that comments name there: mild.")
+		file := keptIn(t, out)
+		_, errOut, status := w.does(t, on("apply", "-f", file, "--yes")...)
+		require.NotZero(t, status, errOut)
+		kept, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Contains(t, string(kept), "# elasticron apply refuses mild, and elasticron seed stores it: ")
+		w.must(t, on("seed", file)...)
+		require.Equal(t, text, value(t, reg, "/mild/config"))
+	}
 }
 
 // A removal that was interrupted has disabled the job. Whoever goes on with it keeps the job as it was before.

@@ -31,10 +31,10 @@ func CheckTyped(n registry.Node, named ...string) error {
 		if f.of(&said).read(m) != nil || bytes.Equal(f.of(&said).append(nil), f.standard) {
 			continue
 		}
-		all = append(all, &ValueError{
-			Path: n.Path, Field: m.name, Value: maskedMember(m),
+		all = append(all, ofConfig(n.Path, &ValueError{
+			Field: m.name, Value: maskedMember(m),
 			Reason: fmt.Sprintf("must not be there, as the jobType is %s: want the jobType %s, or no such member", c.Type, f.kind),
-		})
+		}))
 	}
 	return errors.Join(all...)
 }

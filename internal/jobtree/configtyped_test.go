@@ -16,7 +16,7 @@ func TestMembersOfAnotherType(t *testing.T) {
 		``:                              "",
 		`,"streamingProcess":false`:     "",
 		`,"scriptCommandLine":""`:       "",
-		`,"scriptCommandLine":"/opt/x"`: `scriptCommandLine is "/opt/x", must not be there, as the jobType is SIMPLE: want the jobType SCRIPT`,
+		`,"scriptCommandLine":"/opt/x"`: `scriptCommandLine is "***", must not be there, as the jobType is SIMPLE: want the jobType SCRIPT`,
 		`,"streamingProcess":true`:      `streamingProcess is "true", must not be there, as the jobType is SIMPLE: want the jobType DATAFLOW`,
 	} {
 		err := jobtree.CheckTyped(configNode(simple + members + `}`))

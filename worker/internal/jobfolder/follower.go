@@ -315,7 +315,7 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 			f.log.InfoContext(ctx, "job is as files have it", "job", job)
 		}
 		if cause, _ := operate.IsRefused(err); cause == operate.CauseFiles {
-			delete(f.made, job) // what others have decided since was not made of that
+			f.disown(job) // what others have decided since was not made of that
 		}
 	}
 	return true
@@ -360,7 +360,9 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 			f.failed(ctx, err)
 			return false
 		}
-		if cause, _ := operate.IsRefused(err); err == nil || cause == operate.CauseFiles {
+		if cause, _ := operate.IsRefused(err); cause == operate.CauseFiles {
+			f.disown(job)
+		} else if err == nil {
 			delete(f.made, job)
 		}
 		if err == nil {
@@ -389,6 +391,12 @@ func (f *Follower) said(job string, seen registry.Snapshot) (text string, did bo
 		}
 	}
 	return "", false
+}
+
+// disown drops what this process made of a job: others have decided since.
+func (f *Follower) disown(job string) {
+	delete(f.made, job)
+	delete(f.unanswered, job)
 }
 
 // forget drops what this process knows of jobs that its files do not name, and that another one has let go of meanwhile. One
