@@ -385,7 +385,11 @@ func (f *Federation) awaitArrival(j *Job, place home.Place) {
 	if !awaited && !f.goAlong(func(ctx context.Context) {
 		f.watchFor(ctx, j.name, place.Registry)
 		over()
-		f.wake()
+		// A job of this name that is none of this move's would be found again at once, and so would a registry that opens no
+		// view fail. Then settleAll tries again, which pauses.
+		if now, err := f.directory.Find(ctx, j.name); err == nil && (now.From != place.From || now.Registry != place.Registry) {
+			f.wake()
+		}
 	}) {
 		over()
 	}
@@ -405,12 +409,9 @@ func (f *Federation) watchFor(ctx context.Context, name, registryName string) {
 	}
 	defer view.Close()
 	_, _ = view.WaitFor(ctx, func(s registry.Snapshot) bool {
-		for n := range s.All() {
-			if _, elsewhere := jobtree.DecodeElsewhere(n); !elsewhere {
-				return true
-			}
-		}
-		return false
+		config := s.Get(jobtree.For(name).Config())
+		_, elsewhere := jobtree.DecodeElsewhere(config)
+		return config.Exists() && !elsewhere
 	})
 }
 
