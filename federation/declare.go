@@ -36,8 +36,8 @@ var errMoving = errors.New("the job is being moved")
 // when the job was removed since, which is then there again.
 //
 // Errors, after which the job is not declared: those of [scheduler.Scheduler.Add] but for the registry's being away;
-// [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; and the end of
-// ctx before that.
+// [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; what the rule
+// panicked with, as [job.PanicError]; and the end of ctx before that.
 func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...scheduler.JobOption) (*Job, error) {
 	err := cfg.Validate() // whether it ever fires again is a matter of its home, where it may be stored otherwise
 	if handler == nil {
@@ -161,8 +161,14 @@ func (j *Job) takeUp(ctx context.Context, turns chan struct{}) error {
 			return context.Cause(ctx)
 		}
 	}
-	place, err := j.f.directory.Claim(ctx, j.name, func(string) string { return j.f.rule(j.cfg) })
+	var unruled error
+	place, err := j.f.directory.Claim(ctx, j.name, func(string) (name string) {
+		name, unruled = j.f.rule.ask(ctx, j.cfg)
+		return name
+	})
 	switch {
+	case unruled != nil: // no name was claimed
+		return unruled
 	case err != nil:
 		return err
 	case place.From != "":

@@ -1,16 +1,39 @@
 package federation
 
 import (
+	"context"
+	"fmt"
 	"hash/fnv"
 	"slices"
 	"strings"
 
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/job"
 )
 
 // Rule names the registry of a job that no registry knows yet. It is asked once for each declaration of such a job, and must
-// be safe for concurrent use, fast, and depend on nothing but the configuration.
+// be safe for concurrent use, fast, and depend on nothing but the configuration. One that panics is an error of the
+// declaration.
 type Rule func(cfg job.Config) (registry string)
+
+// ask asks the rule, and waits for it while ctx lasts.
+func (r Rule) ask(ctx context.Context, cfg job.Config) (string, error) {
+	registry := ""
+	answered := make(chan error, 1)
+	protect.Go(func() error {
+		registry = r(cfg)
+		return nil
+	}, func(err error) { answered <- err })
+	select {
+	case err := <-answered:
+		if err != nil {
+			return "", fmt.Errorf("the rule that names a job's registry: %w", err)
+		}
+		return registry, nil
+	case <-ctx.Done():
+		return "", fmt.Errorf("waiting for the rule that names a job's registry: %w", context.Cause(ctx))
+	}
+}
 
 // Rendezvous spreads jobs evenly over registries, by rendezvous hashing (Thaler and Ravishankar, 1998) of the job's name:
 // each registry gets a score for the job, and the highest wins. If a registry is added, only jobs that it wins are named

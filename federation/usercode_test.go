@@ -1,0 +1,128 @@
+package federation_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/federation"
+	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
+)
+
+// opener opens a registry of a test in an application's way; connect is what it should do.
+type opener func(ctx context.Context, connect func() registry.Registry) (registry.Registry, error)
+
+// federate makes a federation over the registries of the world. One of them is opened by open.
+func (w *world) federate(name string, open opener, options ...federation.Option) *federation.Federation {
+	w.t.Helper()
+	var registries []federation.Registry
+	for _, n := range names {
+		connect := func() registry.Registry { return w.servers[n].Open("shop") }
+		registries = append(registries, federation.Registry{Name: n, Open: func(ctx context.Context) (registry.Registry, error) {
+			if n == name {
+				return open(ctx, connect)
+			}
+			return connect(), nil
+		}})
+	}
+	f, err := federation.New("a", registries, options...)
+	require.NoError(w.t, err)
+	return f
+}
+
+// run runs a federation until the returned function is called, which returns what Run does.
+func run(t *testing.T, f *federation.Federation) (stop func() error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	stop = sync.OnceValue(func() error {
+		cancel()
+		return <-done
+	})
+	t.Cleanup(func() { _ = stop() }) // of a test that has failed
+	return stop
+}
+
+// counting is code that counts how often it has run.
+func counting(n *atomic.Int64) job.Handler {
+	return job.HandlerFunc(func(context.Context, job.ShardingContext) error {
+		n.Add(1)
+		return nil
+	})
+}
+
+// A rule that panics fails the declaration: that of an Add, which leaves nothing behind, and one that waits for a registry. The
+// process lives.
+func TestARuleThatPanics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var away, panics atomic.Bool
+		panics.Store(true)
+		f := w.federate("c", func(_ context.Context, connect func() registry.Registry) (registry.Registry, error) {
+			if away.Load() {
+				return nil, errors.New("no way")
+			}
+			return connect(), nil
+		}, federation.WithRule(func(job.Config) string {
+			if panics.Load() {
+				panic("no rule")
+			}
+			return "b"
+		}))
+		all := jobs(2)
+		var ran atomic.Int64
+		away.Store(true)
+		stop := run(t, f)
+		j, err := f.Add(t.Context(), all[0], counting(&ran))
+		require.NoError(t, err)
+		require.ErrorContains(t, j.Waits(), "no way")
+		away.Store(false)
+		time.Sleep(20 * time.Second)
+		require.ErrorContains(t, j.Waits(), "no rule")
+
+		_, err = f.Add(t.Context(), all[1], counting(&ran))
+		var panicked *job.PanicError
+		require.ErrorAs(t, err, &panicked)
+		require.Len(t, f.Jobs(), 1)
+
+		panics.Store(false)
+		_, err = f.Add(t.Context(), all[1], counting(&ran))
+		require.NoError(t, err)
+		between(30 * time.Second)
+		require.NoError(t, j.Waits())
+		ran.Store(0)
+		time.Sleep(time.Minute)
+		require.Equal(t, int64(24), ran.Load())
+		require.NoError(t, stop())
+	})
+}
+
+// A rule that does not return holds up its job, and nothing else when it is to end.
+func TestARuleThatBlocks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		released := make(chan struct{})
+		f := w.federate("", nil, federation.WithRule(func(job.Config) string {
+			<-released
+			return "b"
+		}))
+		stop := run(t, f)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := f.Add(ctx, jobs(1)[0], counting(new(atomic.Int64)))
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorContains(t, err, "waiting for the rule")
+		require.NoError(t, stop())
+		close(released)
+	})
+}
