@@ -117,7 +117,7 @@ func (f *Federation) schedulers() (all []*scheduler.Scheduler) {
 //
 // When ctx ends, all schedulers stop at once and within one deadline, that of [scheduler.WithStopTimeout]; then the handles
 // of the registries are closed, each of which takes a TTL at most. Run returns nil, or what the schedulers could not stop,
-// why one of them had ended before, and what could not be closed. A federation runs once: the error of another call is
+// why one of them had ended before, what could not be closed, and which Open has not returned. A federation runs once: the error of another call is
 // [scheduler.ErrRan].
 func (f *Federation) Run(ctx context.Context) error {
 	stop, end := context.WithCancel(ctx)

@@ -38,6 +38,7 @@ type member struct {
 	sick   time.Time // until when nobody else need try: it did not answer just now
 	reason error     // why it is away, or has stopped; nil if it is neither
 	over   bool      // Run of the scheduler has returned
+	call   openCall  // of open, that is under way, or whose answer nobody has taken; nil if there is none
 }
 
 // scheduler returns the registry and its scheduler, and opens it first if need be.
@@ -54,9 +55,7 @@ func (m *member) scheduler(ctx context.Context) (registry.Registry, *scheduler.S
 	if reg, s, err := m.present(); reg != nil || err != nil {
 		return reg, s, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, m.f.patience)
-	defer cancel()
-	reg, err := m.open(bounded)
+	reg, err := m.opened(ctx)
 	if err == nil && reg == nil {
 		err = errors.New("what Open returned is nil")
 	}
@@ -235,13 +234,19 @@ func (m *member) Observe(event scheduler.Event) {
 // close closes the handle.
 func (m *member) close(ctx context.Context) error {
 	m.mu.Lock()
-	reg := m.reg
-	m.over = true
+	reg, call := m.reg, m.call
+	m.over, m.call = true, nil
 	m.mu.Unlock()
-	if reg == nil {
-		return nil
+	var err error
+	switch {
+	case call != nil:
+		if err = call.discard(ctx); errors.Is(err, errOpening) && len(m.opening) > 0 {
+			err = nil // somebody still waits for it, who closes what comes
+		}
+	case reg != nil:
+		err = reg.Close(ctx)
 	}
-	if err := reg.Close(ctx); err != nil {
+	if err != nil {
 		return fmt.Errorf("registry %s: %w", m.name, err)
 	}
 	return nil

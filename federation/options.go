@@ -24,7 +24,9 @@ type Registry struct {
 	// Name is that of the registry in all processes: 1 to 63 lower-case letters, digits and "-". It is stored.
 	Name string
 	// Open connects to the registry. It is called until it has returned a handle once, one call at a time, with a context
-	// that ends after the patience. The federation closes the handle at the end of Run.
+	// that ends after the patience. The federation closes the handle at the end of Run. If it panics, the registry is away, and
+	// so it is while a call does not return though its context has ended: then nothing waits for it, what it returns after all
+	// is used, or closed, and Run's error names one that has not returned by then.
 	Open func(ctx context.Context) (registry.Registry, error)
 	// Options are for the scheduler of this registry, behind those of [WithScheduler].
 	Options []scheduler.Option

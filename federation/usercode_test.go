@@ -3,6 +3,7 @@ package federation_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/federation"
+	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -124,5 +126,99 @@ func TestARuleThatBlocks(t *testing.T) {
 		require.ErrorContains(t, err, "waiting for the rule")
 		require.NoError(t, stop())
 		close(released)
+	})
+}
+
+// closing tells when a handle is closed.
+type closing struct {
+	registry.Registry
+	closed *atomic.Int64
+}
+
+func (c closing) Close(ctx context.Context) error {
+	c.closed.Add(1)
+	return c.Registry.Close(ctx)
+}
+
+// An Open that panics, or ends its goroutine, is one of a registry that is away, and is called again.
+func TestAnOpenThatDoesNotReturn(t *testing.T) {
+	t.Parallel()
+	for name, fail := range map[string]func(){"panic": func() { panic("no way") }, "Goexit": runtime.Goexit} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				var calls, ran atomic.Int64
+				f := w.federate("b", func(_ context.Context, connect func() registry.Registry) (registry.Registry, error) {
+					if calls.Add(1) <= 2 {
+						fail()
+					}
+					return connect(), nil
+				}, federation.WithRule(to("b")))
+				stop := run(t, f)
+				j, err := f.Add(t.Context(), jobs(1)[0], counting(&ran))
+				require.NoError(t, err)
+				require.ErrorIs(t, j.Waits(), home.ErrAway)
+				time.Sleep(time.Minute)
+				require.NoError(t, j.Waits())
+				require.NotZero(t, ran.Load())
+				require.NoError(t, stop())
+				require.Equal(t, int64(3), calls.Load())
+			})
+		})
+	}
+}
+
+// An Open that ignores its context holds up the jobs of its registry, and no Add. What it opens after all is used.
+func TestAnOpenThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var calls, closed, ran, other atomic.Int64
+		w.start(to("a"), jobs(1)) // so that nobody need ask all registries about it
+		between(10 * time.Second)
+		f := w.federate("b", func(_ context.Context, connect func() registry.Registry) (registry.Registry, error) {
+			calls.Add(1)
+			time.Sleep(time.Minute)
+			return closing{connect(), &closed}, nil
+		}, federation.WithRule(to("b")))
+		stop := run(t, f)
+		all := jobs(2)
+		began := time.Now()
+		_, err := f.Add(t.Context(), all[0], counting(&other))
+		require.NoError(t, err)
+		j, err := f.Add(t.Context(), all[1], counting(&ran))
+		require.NoError(t, err)
+		require.LessOrEqual(t, time.Since(began), federation.DefaultPatience+2*time.Second)
+		require.ErrorContains(t, j.Waits(), "Open has not returned")
+		between(2 * time.Minute)
+		require.NoError(t, j.Waits())
+		require.NotZero(t, ran.Load())
+		require.Equal(t, int64(1), calls.Load())
+		require.NoError(t, stop())
+		require.Equal(t, int64(1), closed.Load())
+		w.stop()
+	})
+}
+
+// Run ends while an Open does not return: it says so. What that opens afterwards is closed.
+func TestAnOpenThatReturnsAfterRun(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var closed atomic.Int64
+		released := make(chan struct{})
+		f := w.federate("b", func(_ context.Context, connect func() registry.Registry) (registry.Registry, error) {
+			<-released
+			return closing{connect(), &closed}, nil
+		})
+		stop := run(t, f)
+		time.Sleep(time.Minute)
+		began := time.Now()
+		require.ErrorContains(t, stop(), "registry b: its Open has not returned")
+		require.LessOrEqual(t, time.Since(began), 2*time.Second)
+		close(released)
+		synctest.Wait()
+		require.Equal(t, int64(1), closed.Load())
 	})
 }
