@@ -80,23 +80,40 @@ func (f *Federation) member(name string) *member {
 	return f.members[i]
 }
 
-// newScheduler makes the scheduler of a registry. All take part under one instance id, unless options say otherwise.
+// newScheduler makes the scheduler of a registry. All take part under one instance id, unless options say otherwise. The caller
+// holds no lock: observers are called, which may call the federation.
 func (f *Federation) newScheduler(m *member, reg registry.Registry) (*scheduler.Scheduler, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	options := []scheduler.Option{scheduler.WithLogger(f.log.With(logRegistry, m.name)), scheduler.WithObserver(m)}
-	if f.instance != "" {
-		options = append(options, scheduler.WithInstanceID(f.instance))
-	}
-	s, err := scheduler.New(reg, slices.Concat(options, f.shared, m.options)...)
+	instance, err := f.instanceID(reg)
 	if err != nil {
 		return nil, err
 	}
-	if f.timeout != nil {
-		_ = s.SetStopTimeout(*f.timeout) // which another scheduler has taken
+	options := []scheduler.Option{
+		scheduler.WithLogger(f.log.With(logRegistry, m.name)), scheduler.WithObserver(m), scheduler.WithInstanceID(instance),
 	}
-	f.instance = cmp.Or(f.instance, s.InstanceID())
-	return s, nil
+	return scheduler.New(reg, slices.Concat(options, f.shared, m.options)...)
+}
+
+// instanceID returns the id under which schedulers take part: that of the first, which is made for its id alone.
+func (f *Federation) instanceID(reg registry.Registry) (string, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.instance == "" {
+		s, err := scheduler.New(reg)
+		if err != nil {
+			return "", err
+		}
+		f.instance = s.InstanceID()
+	}
+	return f.instance, nil
+}
+
+// bound passes on what SetStopTimeout was given before there was a scheduler, which has been published since.
+func (f *Federation) bound(s *scheduler.Scheduler) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.timeout != nil {
+		_ = s.SetStopTimeout(*f.timeout) // which is not negative
+	}
 }
 
 // schedulers returns those whose registries were opened.
@@ -210,8 +227,8 @@ func (f *Federation) SetStopTimeout(d time.Duration) error {
 		return fmt.Errorf("%w: the stop timeout is %s, must not be negative", ErrInvalidOption, d)
 	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.timeout = &d
-	f.mu.Unlock()
 	var errs []error
 	for _, s := range f.schedulers() {
 		errs = append(errs, s.SetStopTimeout(d))

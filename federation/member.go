@@ -74,6 +74,7 @@ func (m *member) scheduler(ctx context.Context) (registry.Registry, *scheduler.S
 		_, _, stopped := m.present()
 		return nil, nil, errors.Join(stopped, reg.Close(context.WithoutCancel(ctx)))
 	}
+	m.f.bound(s)
 	return reg, s, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler"
 )
 
 // opener opens a registry of a test in an application's way; connect is what it should do.
@@ -220,5 +221,38 @@ func TestAnOpenThatReturnsAfterRun(t *testing.T) {
 		close(released)
 		synctest.Wait()
 		require.Equal(t, int64(1), closed.Load())
+	})
+}
+
+// inquiring is an observer that asks the federation when it is given the health of its scheduler.
+type inquiring func()
+
+func (inquiring) Observe(scheduler.Event) {}
+
+func (ask inquiring) ObserveHealth(func(context.Context) scheduler.Health) { ask() }
+
+// An observer may call the federation when its scheduler is made.
+func TestAnObserverThatAsksTheFederation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var f *federation.Federation
+		var asked, ran atomic.Int64
+		f = w.federate("", nil, federation.WithScheduler(scheduler.WithObserver(inquiring(func() {
+			asked.Add(1)
+			f.Jobs()
+			f.Health(context.Background())
+			f.Reconsider()
+			if err := f.SetStopTimeout(time.Minute); err != nil {
+				t.Error(err)
+			}
+		}))))
+		_, err := f.Add(t.Context(), jobs(1)[0], counting(&ran))
+		require.NoError(t, err)
+		stop := run(t, f)
+		time.Sleep(time.Minute)
+		require.Equal(t, int64(3), asked.Load())
+		require.NotZero(t, ran.Load())
+		require.NoError(t, stop())
 	})
 }
