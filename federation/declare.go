@@ -9,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/patience"
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -187,22 +188,21 @@ func (j *Job) enter(ctx context.Context, m *member) error {
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, j.f.patience)
-	defer cancel()
+	waited := patience.New(j.f.patience)
 	options := j.options
 	if j.stored { // whoever removes it meanwhile means it to be gone
 		options = append(slices.Clone(options), scheduler.WithoutCreating())
 	}
-	handle, err := s.Add(bounded, j.cfg, j.handler, options...)
+	handle, err := s.Add(waited.Within(ctx), j.cfg, j.handler, options...)
 	again := errors.Is(err, scheduler.ErrDeclared)
-	if handle == nil && (again && j.entered == m.name || !again && (passes(err) || bounded.Err() != nil)) {
+	if handle == nil && (again && j.entered == m.name || !again && (passes(err) || waited.Over() || ctx.Err() != nil)) {
 		j.entered = m.name
 		if known, missing := s.Job(j.name); missing == nil { // it is declared, and joins when it can
 			handle, err = known, nil
 		}
 	}
 	if err != nil {
-		if ctx.Err() == nil && bounded.Err() != nil {
+		if ctx.Err() == nil && waited.Over() {
 			m.suspect(err)
 		}
 		return err

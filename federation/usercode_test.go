@@ -256,3 +256,47 @@ func TestAnObserverThatAsksTheFederation(t *testing.T) {
 		require.NoError(t, stop())
 	})
 }
+
+// slowly is code that takes its time to be configured.
+type slowly struct {
+	job.Handler
+	takes time.Duration
+}
+
+func (s slowly) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	time.Sleep(s.takes)
+	return s.Handler.Configure(cfg)
+}
+
+// The patience is for the registry. Code that takes longer has the time that a scheduler gives it, and nobody takes its registry
+// for away meanwhile.
+func TestCodeThatTakesLongerThanThePatience(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		f := w.federate("", nil, federation.WithRule(to("b")), federation.WithPatience(time.Second))
+		stop := run(t, f)
+		time.Sleep(time.Second)
+		all := jobs(3)
+		var slow, quick atomic.Int64
+		var adding sync.WaitGroup
+		adding.Go(func() {
+			j, err := f.Add(t.Context(), all[0], slowly{counting(&slow), 9 * time.Second})
+			if err != nil || j.Waits() != nil {
+				t.Errorf("%v", err)
+			}
+		})
+		time.Sleep(1100 * time.Millisecond)
+		j, err := f.Add(t.Context(), all[1], counting(&quick))
+		require.NoError(t, err)
+		require.NoError(t, j.Waits())
+		_, err = f.Add(t.Context(), all[2], slowly{counting(&quick), 11 * time.Second})
+		require.ErrorIs(t, err, scheduler.ErrNotReturned)
+		adding.Wait()
+		time.Sleep(time.Minute)
+		require.NotZero(t, slow.Load())
+		require.NotZero(t, quick.Load())
+		require.Len(t, f.Jobs(), 2)
+		require.NoError(t, stop())
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"maps"
 
 	"github.com/elasticron/elasticron/internal/inforce"
+	"github.com/elasticron/elasticron/internal/patience"
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/configuration"
@@ -57,6 +58,8 @@ func (s *Scheduler) add(ctx context.Context, cfg job.Config, handler job.Handler
 	if err := s.checkDeclaration(ctx, cfg, handler); err != nil {
 		return nil, err
 	}
+	ctx, end := patience.Begin(ctx)
+	defer end()
 	r := newRunner(s, cfg, handler, declared)
 	wait, err := s.declare(ctx, r, cfg)
 	if err != nil {
