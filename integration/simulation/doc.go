@@ -71,7 +71,7 @@
 //	begin/item still mine                                    23   11   55
 //	begin/no other owner in parts                           115  106  256
 //	begin/the parts not in force                            435   17  102
-//	begin/record unchanged                                   54    6   12
+//	begin/record unchanged                                   62    6   12
 //	begin/the request is asked for                          142  153  159
 //	end/the mark is this execution's                          1   15    5
 //	declare lost/record unchanged                             3   10   12
