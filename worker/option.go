@@ -25,13 +25,14 @@ func WithLogger(log *slog.Logger) Option {
 }
 
 // WithNotify sets who is told how far the worker is, in the words of systemd's sd_notify: READY=1, RELOADING=1,
-// STOPPING=1, WATCHDOG=1. It must not call the worker. The default is nobody.
+// STOPPING=1, WATCHDOG=1. It is called once at a time, and nothing waits for it: while it does not return, the watchdog is
+// not fed, and Run goes without it half a second after the end. The default is nobody.
 func WithNotify(notify func(state string)) Option {
 	return func(w *Worker) error {
 		if notify == nil {
 			return fmt.Errorf("%w: who is to be notified is nil", ErrInvalidOption)
 		}
-		w.notify = notify
+		w.notices.hear = notify
 		return nil
 	}
 }

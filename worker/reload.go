@@ -41,8 +41,8 @@ func (w *Worker) Reload(file File) (later []string, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.ready && !w.draining {
-		w.notify("RELOADING=1\n" + daemon.SdNotifyMonotonicUsec())
-		defer w.notify("READY=1")
+		w.notices.tell("RELOADING=1\n" + daemon.SdNotifyMonotonicUsec())
+		defer w.notices.tell("READY=1")
 	}
 	later = was.needRestart(file)
 	return later, w.apply(&was, file, read)

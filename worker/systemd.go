@@ -34,7 +34,7 @@ func (w *Worker) tellSystemd(ctx context.Context, s *scheduler.Scheduler) {
 		alive, cancel := context.WithTimeout(ctx, limit/3)
 		s.Health(alive) // which a process that stands still does not come back from
 		cancel()
-		w.notify("WATCHDOG=1")
+		w.notices.tellAlive()
 		select {
 		case <-ctx.Done():
 			return
@@ -88,6 +88,6 @@ func (w *Worker) isReady() {
 	defer w.mu.Unlock()
 	w.ready = true
 	if !w.draining {
-		w.notify("READY=1")
+		w.notices.tell("READY=1")
 	}
 }

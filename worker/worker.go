@@ -28,7 +28,7 @@ type Worker struct {
 	registry registry.Registry
 	log      *slog.Logger
 	lines    *logqueue.Queue // of log: nothing waits for it
-	notify   func(state string)
+	notices  notices
 	metrics  *prometheus.Collector
 	serving  chan struct{} // closed when Run has opened everything, or has returned
 
@@ -46,13 +46,15 @@ type Worker struct {
 // New makes a worker over a registry, which stays the caller's to close after Run has returned. It starts nothing. The
 // error joins all faults of the file and the options.
 func New(reg registry.Registry, file File, opts ...Option) (*Worker, error) {
-	w := &Worker{registry: reg, log: slog.New(slog.DiscardHandler), notify: func(string) {}, serving: make(chan struct{})}
+	w := &Worker{registry: reg, log: slog.New(slog.DiscardHandler), serving: make(chan struct{})}
+	w.notices.hear = func(string) {}
 	var faults []error
 	if reg == nil {
 		faults = append(faults, fmt.Errorf("%w: the registry is nil", ErrInvalidOption))
 	}
 	faults = append(faults, option.Apply(w, opts)...)
 	w.log, w.lines = logqueue.New(w.log)
+	w.notices.log = w.log
 	var err error
 	w.file, err = file.Completed()
 	faults = append(faults, err)
@@ -94,6 +96,7 @@ func (w *Worker) Run(ctx context.Context) (err error) {
 	w.parts = p
 	w.mu.Unlock()
 	close(w.serving)
+	defer w.notices.end(lastNotice)
 	return w.toTheEnd(ctx, p)
 }
 
@@ -139,6 +142,9 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts) error {
 	return errors.Join(err, p.close()) //nolint:contextcheck // by now ctx has ended
 }
 
+// lastNotice is for how long Run leaves who is told to hear that the worker stops.
+const lastNotice = 500 * time.Millisecond
+
 // killPatience is how long scripts may take to be gone that were killed.
 const killPatience = 15 * time.Second
 
@@ -147,7 +153,7 @@ func (w *Worker) drains() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.draining = true
-	w.notify("STOPPING=1")
+	w.notices.tell("STOPPING=1")
 	return time.Duration(w.file.Grace)
 }
 

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -492,6 +493,7 @@ func TestReloadUnderLoad(t *testing.T) {
 	later, err := w.Reload(s.parsed(allowed + "grace: 1m\nlisten: 127.0.0.1:0\nlog: {level: debug}\n"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"listen", "log.level"}, later)
+	s.eventually(func() bool { return len(w.told.all()) == 1+2*(2*20+1) }, "systemd is told of all reloads")
 	told := w.told.all()
 	_, err = w.Reload(s.parsed("script: {commands: ['*'], user: no-such-user}\n"))
 	require.ErrorContains(t, err, `script.user "no-such-user" must be a user`)
@@ -529,6 +531,52 @@ func TestReloadUnderLoad(t *testing.T) {
 		}, "what is not on the list fails")
 	}
 	require.Contains(t, w.told.all(), "RELOADING=1")
+}
+
+// Who is told how far a worker is may stand still, as systemd may, panic, or end its goroutine: the worker reloads and stops
+// all the same.
+func TestWhoIsToldHoldsNothingUp(t *testing.T) {
+	t.Parallel()
+	released := make(chan struct{})
+	t.Cleanup(func() { close(released) })
+	for name, hear := range map[string]func(){
+		"stands still":       func() { <-released },
+		"panics":             func() { panic("nobody listens") },
+		"ends its goroutine": runtime.Goexit,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.store(everySecond("count", s.script("count", "echo >> "+s.dir+"/runs")))
+			file := s.parsed(withProbes + "script: {commands: ['*']}\n")
+			told := make(chan string, 100)
+			w, err := worker.New(s.open(), file, worker.WithNotify(func(state string) { told <- state; hear() }))
+			require.NoError(t, err)
+			ctx, stop := context.WithCancel(t.Context())
+			defer stop()
+			ended := make(chan error, 1)
+			go func() { ended <- w.Run(ctx) }()
+			s.eventually(func() bool { return len(told) > 0 && s.lines("runs") > 0 }, "it runs, and somebody is told")
+			require.Equal(t, "READY=1", <-told)
+			_, err = w.Reload(file)
+			require.NoError(t, err)
+			require.NotEmpty(t, w.Address())
+			stop()
+			select {
+			case err := <-ended:
+				require.NoError(t, err)
+			case <-time.After(soon):
+				t.Fatal("the worker does not end")
+			}
+			if name == "stands still" {
+				return
+			}
+			for _, state := range []string{"RELOADING=1", "READY=1", "STOPPING=1"} {
+				heard, _, _ := strings.Cut(<-told, "\n")
+				require.Equal(t, state, heard)
+			}
+		})
+	}
 }
 
 // A worker that is told to stop while it opens things has stopped, as one that runs.

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
 	"strings"
 	"time"
 
@@ -12,9 +14,30 @@ import (
 
 // tellSystemd says something to systemd, if it listens.
 func tellSystemd(log *slog.Logger, state string) {
-	if _, err := daemon.SdNotify(false, state); err != nil {
+	if err := notify(os.Getenv("NOTIFY_SOCKET"), state); err != nil {
 		log.Warn("systemd was not told", "state", state, "error", err)
 	}
+}
+
+// notifyPatience is how long systemd may take to have room for what it is told: it may stand still, and a stop is not to wait
+// for it.
+const notifyPatience = time.Second
+
+// notify says something to a socket of systemd, if there is one.
+func notify(socket, state string) error {
+	if socket == "" {
+		return nil
+	}
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: socket, Net: "unixgram"})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetWriteDeadline(time.Now().Add(notifyPatience)); err != nil {
+		return err
+	}
+	_, err = conn.Write([]byte(state))
+	return err
 }
 
 // underSystemd tells systemd that the server is ready, that it stops when ctx ends and, if the service has a watchdog,

@@ -3,7 +3,11 @@ package main
 import (
 	"context"
 	"log/slog"
+	"net"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -56,4 +60,31 @@ func TestTheWatchdogOfTheServer(t *testing.T) {
 		close(over)
 		telling.Wait()
 	})
+}
+
+// A systemd that stands still takes nothing more when its queue is full, and is waited for a while.
+func TestASystemdThatStandsStill(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("elsewhere there is no systemd, and a full queue is another error")
+	}
+	socket := filepath.Join(t.TempDir(), "notify")
+	systemd, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	require.NoError(t, err)
+	defer systemd.Close()
+	require.NoError(t, notify("", "READY=1"), "there is no systemd")
+	full := false
+	for range 10_000 { // more than a queue has room for
+		if err = notify(socket, "WATCHDOG=1"); err != nil {
+			full = true
+			break
+		}
+	}
+	require.True(t, full)
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+	heard := make([]byte, 100)
+	n, err := systemd.Read(heard)
+	require.NoError(t, err)
+	require.Equal(t, "WATCHDOG=1", string(heard[:n]))
+	require.NoError(t, notify(socket, "STOPPING=1"), "there is room again")
 }
