@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/protect"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -105,7 +106,8 @@ const together = 8
 // Each does an operation to several jobs, up to eight at once, under one id, so that it may be asked for again with the same
 // one. What was shown is told by ShownJobs: do is given each job's plan as Shown. heard, if it is not nil, is told of each
 // as it is done, on the caller's goroutine. The results are in the order of the jobs. If some failed, the error is a
-// [*SomeFailedError]. When the context ends, the jobs that have not begun fail with [ErrNotBegun] and its cause.
+// [*SomeFailedError]. When the context ends, the jobs that have not begun fail with [ErrNotBegun] and its cause. A do that
+// panics fails with a [*job.PanicError], and one that ends its goroutine with [job.ErrGoexit].
 //
 //	results, err := operate.Each(ctx, jobs, opts, op.DisableJob, nil)
 func Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.Context, job string, opts Options) (Result, error), heard func(JobResult)) ([]JobResult, error) {
@@ -122,7 +124,11 @@ func Each(ctx context.Context, jobs []string, opts Options, do func(ctx context.
 				if over := context.Cause(ctx); over != nil {
 					results[i].Err = fmt.Errorf("%w: %w", ErrNotBegun, over)
 				} else {
-					results[i].Result, results[i].Err = do(ctx, job, opts.ofJob(job))
+					// What panics, or ends its goroutine, fails for this job alone, and Each waits for all.
+					results[i].Err = protect.Call(func() (err error) {
+						results[i].Result, err = do(ctx, job, opts.ofJob(job))
+						return err
+					})
 				}
 				finished <- i
 			})

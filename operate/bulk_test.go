@@ -3,6 +3,7 @@ package operate_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -43,6 +44,30 @@ func TestJobsByAPattern(t *testing.T) {
 	cause, is := operate.IsRefused(err)
 	require.True(t, is)
 	require.Equal(t, operate.CauseInvalid, cause)
+}
+
+// An operation that panics, or ends its goroutine as a test's FailNow does, is an error of its job.
+func TestAnOperationOnManyJobsThatPanics(t *testing.T) {
+	t.Parallel()
+	do := func(_ context.Context, name string, _ operate.Options) (operate.Result, error) {
+		switch name {
+		case "b":
+			panic("out of range")
+		case "c":
+			runtime.Goexit()
+		}
+		return operate.Result{ID: name}, nil
+	}
+	results, err := operate.Each(t.Context(), []string{"a", "b", "c", "d"}, operate.Options{}, do, nil)
+	var panicked *job.PanicError
+	require.ErrorAs(t, err, &panicked)
+	require.Equal(t, "out of range", panicked.Value)
+	require.Len(t, results, 4)
+	require.NoError(t, results[0].Err)
+	require.ErrorAs(t, results[1].Err, &panicked)
+	require.ErrorIs(t, results[2].Err, job.ErrGoexit)
+	require.NoError(t, results[3].Err)
+	require.Equal(t, "d", results[3].Result.ID)
 }
 
 func TestAnOperationOnManyJobs(t *testing.T) {
