@@ -19,9 +19,9 @@ type Server struct {
 	place     place
 	temporary bool
 
-	mu      sync.Mutex
-	running *instance // nil while stopped
-	fault   error     // why a stop ended before the server had
+	mu      sync.Mutex // held while the server starts or stops
+	running *instance  // nil while stopped
+	fault   error      // why a stop ended before the server had
 	closed  bool
 }
 
@@ -50,21 +50,29 @@ func (s *Server) Dir() string { return s.place.dir }
 // the server is stopped already. Connections that have said nothing yet, such as those of a check of ports, hold it up for
 // two seconds, and are then left to those who opened them. On Linux the system gives the ports that the server found by itself
 // to nobody else until Close.
-func (s *Server) Stop() { s.halt((*instance).stop) }
+func (s *Server) Stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.halt((*instance).stop)
+}
 
 // Kill stops the server as a crash would: without a word to the other members. Its data stays for
 // [Server.Restart].
-func (s *Server) Kill() { s.halt((*instance).kill) }
+func (s *Server) Kill() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.halt((*instance).kill)
+}
 
 // Restart starts a stopped server again, with its data and at its old address, and returns when it
 // is ready. It stops a running one first. After Close it returns [ErrClosed].
 func (s *Server) Restart(ctx context.Context) error {
-	s.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return ErrClosed
 	}
+	s.halt((*instance).stop) // with mu held until the next one runs, or another Restart would find its folder in use
 	running, err := launch(ctx, s.opts, s.place)
 	if err != nil {
 		return fmt.Errorf("restart embedded etcd: %w", err)
@@ -88,12 +96,12 @@ func (s *Server) Running() bool {
 // may be called more than once. If etcd itself does not stop, as on a disk that does not answer, Close returns an error after
 // 17 seconds at the latest, and leaves the folder as it is, locked.
 func (s *Server) Close() error {
-	s.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return nil
 	}
+	s.halt((*instance).stop)
 	s.closed = true
 	err := errors.Join(s.fault, s.place.letGo())
 	if s.temporary && s.fault == nil {
@@ -102,9 +110,8 @@ func (s *Server) Close() error {
 	return err
 }
 
+// halt ends the server if it runs. The caller holds mu.
 func (s *Server) halt(how func(*instance) error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.running != nil {
 		s.fault = how(s.running)
 		s.running = nil

@@ -73,6 +73,27 @@ func TestRestartKeepsDataAndAddress(t *testing.T) {
 	}
 }
 
+// What starts and stops a server may be called at once: each has its turn, and after Close nothing runs.
+func TestRestartsAtOnce(t *testing.T) {
+	t.Parallel()
+	server := start(t)
+	restarts := make(chan error, 4)
+	for range cap(restarts) {
+		go func() { restarts <- server.Restart(t.Context()) }()
+	}
+	for range cap(restarts) {
+		require.NoError(t, <-restarts)
+	}
+	require.True(t, server.Running())
+	go func() { restarts <- server.Restart(t.Context()) }()
+	require.NoError(t, server.Close())
+	if err := <-restarts; err != nil {
+		require.ErrorIs(t, err, embedded.ErrClosed)
+	}
+	require.False(t, server.Running())
+	require.NoDirExists(t, server.Dir())
+}
+
 func TestGivenDirIsKept(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "data")
