@@ -73,6 +73,9 @@ func Offset(ctx context.Context) string {
 // A checkpoint stays until somebody changes it or removes the job. It stays when the sharding total count changes,
 // although the same item may then stand for another part of the work.
 //
+// Call it before the code returns. What is set later under the same context, by a goroutine that the code has left behind or
+// by a later execution that has kept the context, may be written by nobody, and SetOffset does not tell.
+//
 // Errors: [ErrNoProgress], [ErrNoCheckpoint], [ErrInvalidOffset].
 func SetOffset(ctx context.Context, offset string) error {
 	p := progressOf(ctx)
@@ -87,7 +90,8 @@ func SetOffset(ctx context.Context, offset string) error {
 // its successor. A saved checkpoint never goes back to an earlier one, however late the registry carries out a
 // save that got no answer.
 //
-// Errors: those of SetOffset, [ErrTakenAway], and errors of the registry. After an error of the registry, the
+// Errors: those of SetOffset, [ErrTakenAway], and errors of the registry, which is unavailable under a context that has
+// ended, as that of an execution does with it. After an error of the registry, the
 // checkpoint may be this one or the one before. The next save, or the end of the execution, settles this by
 // writing what was set last.
 func SaveOffset(ctx context.Context, offset string) error {
