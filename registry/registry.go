@@ -23,7 +23,8 @@ type Registry interface {
 	// even if the store never answers; the context may make that shorter, never longer. A
 	// close that did not get through leaves the nodes to the store until the TTL has passed, and
 	// Close says so in its error, which is [ErrUnavailable]. Calls after the first return the same
-	// result. Everything else fails with [ErrClosed] afterwards.
+	// result. Everything else fails with [ErrClosed] afterwards. It waits for subscribers of views, whatever its context says:
+	// they must not block, and none may call it.
 	Close(ctx context.Context) error
 }
 

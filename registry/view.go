@@ -60,9 +60,10 @@ func (v *View) Snapshot() Snapshot {
 
 // Subscribe calls fn first with the present state, all its nodes as added, and then with every step, one call at a time, in
 // order, each change exactly once. The first call happens before Subscribe returns. fn runs on the goroutine that feeds all
-// views of the handle: it must not block and must not call Subscribe or the returned function. The view shows a step only
-// when all have been told of it: whoever fn wakes goes by the step's own snapshot, since [View.Snapshot] may still give the
-// one before. After unsubscribe has returned, fn is not running and is never called again.
+// views of the handle: it must not block and must not call Subscribe, the returned function, [View.Close] or the handle's
+// Close, which would wait for fn itself. The view shows a step only when all have been told of it: whoever fn wakes goes by
+// the step's own snapshot, since [View.Snapshot] may still give the one before. After unsubscribe has returned, fn is not
+// running and is never called again.
 func (v *View) Subscribe(fn func(Step)) (unsubscribe func()) {
 	v.deliver.Lock()
 	defer v.deliver.Unlock()
