@@ -83,8 +83,9 @@ func WithInstanceID(id string) Option {
 //
 // Nothing waits for the log: its lines are handed over on a goroutine of their own, in their order. A log that stands still
 // misses what comes while 8192 lines wait, and one that panics misses the line; the next one that it takes counts that.
-// Before Run returns, it has up to a second for what is left, and less where a stop has used its time up. Whether it wants
-// lines of a level it is asked in place, so that has to be quick.
+// Before Run returns, it has up to a second for what is left, and less where a stop has used its time up. One that still stands
+// then is no error of Run: if it goes on, it is handed what is left even after Run has returned. Whether it wants lines of a
+// level it is asked in place, so that has to be quick.
 func WithLogger(logger *slog.Logger) Option {
 	return func(o *options) error {
 		if logger == nil {
