@@ -30,10 +30,13 @@ type openAnswer struct {
 func (m *member) opened(ctx context.Context) (registry.Registry, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.f.patience)
 	defer cancel()
-	for {
+	for before := error(nil); ; {
 		call, former := m.calling(ctx)
 		answer, err := call.wait(ctx)
-		if err != nil {
+		switch {
+		case err != nil && before != nil:
+			return nil, fmt.Errorf("%w; the call before that failed: %w", err, before)
+		case err != nil:
 			return nil, err
 		}
 		m.mu.Lock()
@@ -42,6 +45,7 @@ func (m *member) opened(ctx context.Context) (registry.Registry, error) {
 		if !former || answer.err == nil {
 			return answer.reg, answer.err
 		}
+		before = answer.err
 	}
 }
 

@@ -202,6 +202,27 @@ func TestAnOpenThatTakesTooLong(t *testing.T) {
 	})
 }
 
+// Why an Open failed is told, also if it took longer than it is waited for.
+func TestAnOpenThatFailsLate(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		f := w.federate("b", func(context.Context, func() registry.Registry) (registry.Registry, error) {
+			time.Sleep(2 * federation.DefaultPatience)
+			return nil, errors.New("an unknown authority")
+		}, federation.WithRule(to("b")))
+		stop := run(t, f)
+		j, err := f.Add(t.Context(), jobs(1)[0], counting(new(atomic.Int64)))
+		require.NoError(t, err)
+		time.Sleep(10 * federation.DefaultPatience)
+		require.ErrorContains(t, j.Waits(), "Open has not returned")
+		require.ErrorContains(t, j.Waits(), "an unknown authority")
+		time.Sleep(2 * federation.DefaultPatience)
+		_ = stop()
+		time.Sleep(2 * federation.DefaultPatience)
+	})
+}
+
 // Run ends while an Open does not return: it says so. What that opens afterwards is closed.
 func TestAnOpenThatReturnsAfterRun(t *testing.T) {
 	t.Parallel()

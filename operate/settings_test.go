@@ -145,6 +145,16 @@ func TestMembersOfAnotherTypeThatAreStored(t *testing.T) {
 	daily := strings.Replace(typed, `"description":"`, `"description":"more `, 1)
 	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: daily}, silent())))
 	require.Equal(t, daily, g.value(nodes.Config()))
+
+	// A command line that is another one now was written by whoever changes it, and its value is not shown.
+	script := strings.Replace(daily, `"streamingProcess":true`, `"streamingProcess":true,"scriptCommandLine":"/opt/x --token s3cret"`, 1)
+	g.do(registry.Put(nodes.Config(), script))
+	other := strings.Replace(script, "/opt/x", "/opt/y", 1)
+	refusal := g.refused(operate.CauseInvalid, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: other}, silent())))
+	require.ErrorContains(t, refusal, "scriptCommandLine")
+	require.NotContains(t, refusal.Error(), "streamingProcess", "which stands as it stood")
+	require.NotContains(t, refusal.Error(), "s3cret")
+	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: daily}, silent())), "one of the two is taken away")
 }
 
 // A job whose calls are misspelt would pause at every process. Those may know more, so it is a warning; and it shows no value.

@@ -68,15 +68,9 @@ func (w *world) settled() *job.Config {
 	return &w.state.Config.Value
 }
 
-// newlyTyped tells of members for jobs of another type, but for those that are stored already: whoever changes something else
-// has not written them.
+// newlyTyped tells of members for jobs of another type that are not stored already.
 func (w *world) newlyTyped(node registry.Node) error {
-	faults := jobtree.CheckTyped(node)
-	stored := jobtree.CheckTyped(registry.Node{Value: w.snapshot.Get(w.tree.Config()).Value})
-	if faults != nil && stored != nil && stored.Error() == faults.Error() {
-		return nil
-	}
-	return faults
+	return jobtree.CheckNewlyTyped(node, w.snapshot.Get(w.tree.Config()).Value)
 }
 
 // warnOfCode tells of settings with which a job's processes would pause it, as their code makes nothing of them. They may be

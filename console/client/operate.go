@@ -387,6 +387,7 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 	var result operate.Result
 	for first := true; ; first, opts.Again = false, true {
 		var out wire.Outcome
+		began := time.Now()
 		lost, err := n.doneOr(ctx, r.of(opts, 0), &out)
 		lost = lost && (given || opts.Since != 0) // else the job was not there before, as far as is known
 		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownJob && (lost || !first) {
@@ -414,7 +415,8 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 			return result, nil
 		case result.Progress.Overtaken:
 			return result, &operate.UnconfirmedError{Result: result, Err: errors.New(out.Unconfirmed)}
-		case ctx.Err() != nil:
+		}
+		if breathe(ctx, began); ctx.Err() != nil {
 			return result, &operate.UnconfirmedError{Result: result, Err: context.Cause(ctx)}
 		}
 	}

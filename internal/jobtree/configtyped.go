@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -13,6 +14,24 @@ import (
 // script's command line in a job whose type was forgotten, which would then be no script. Where it was found it is no fault, as
 // Java writes such members of every job; where somebody writes a text, it is one. If members are named, it judges those alone.
 func CheckTyped(n registry.Node, named ...string) error {
+	return checkTyped(n, func(m member, _ job.Type) bool { return len(named) == 0 || slices.Contains(named, m.name) })
+}
+
+// CheckNewlyTyped is [CheckTyped] but for members that stand in a stored text just so, and have no effect there either: whoever
+// changes something else has not written them.
+func CheckNewlyTyped(n registry.Node, stored string) error {
+	was := make(map[string]string)
+	if members, err := parseObject(stored); err == nil {
+		for m := range members.members() {
+			was[m.name] = m.value
+		}
+	}
+	before, err := DecodeConfig(registry.Node{Value: stored})
+	return checkTyped(n, func(m member, kind job.Type) bool { return err != nil || was[m.name] != m.value || before.Type == kind })
+}
+
+// checkTyped judges the members that are to be judged, which are for jobs of a kind.
+func checkTyped(n registry.Node, judged func(m member, kind job.Type) bool) error {
 	members, err := parseObject(n.Value)
 	if err != nil {
 		return at(n.Path, err)
@@ -24,7 +43,7 @@ func CheckTyped(n registry.Node, named ...string) error {
 	var all []error
 	for m := range members.members() {
 		f, known := memberNamed(m.name)
-		if !known || f.kind == "" || f.kind == c.Type || len(named) > 0 && !slices.Contains(named, m.name) {
+		if !known || f.kind == "" || f.kind == c.Type || !judged(m, f.kind) {
 			continue
 		}
 		var said storedConfig

@@ -119,7 +119,7 @@ export async function settings(): Promise<void> {
       headers: { "If-Match": `"${base.revision}"` },
       body: { text: stored, base: base.text }, zone: String(values.timeZone ?? ""),
       refused: (problem, key) => {
-        if (key) sent = problem.status === 0 || problem.status >= 500 ? { key, text: compact(text) } : null;
+        if (key && (problem.status === 0 || problem.status >= 500)) sent = { key, text: compact(text) };
         if (problem.status !== 412) return false;
         void merge();
         return true;
