@@ -18,6 +18,7 @@ var rooms = []struct{ name, imports string }{
 	{"internal/execution", ""},
 	{"internal/logqueue", ""},
 	{"internal/option", ""},
+	{"internal/patience", ""},
 	{"internal/pgroup", ""},
 	{"internal/reference", ""},
 	{"internal/texts", ""},
@@ -85,7 +86,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/executions", "internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/jitter internal/jobtree internal/logqueue internal/option internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/jitter internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/logqueue internal/option internal/protect internal/texts job"},
@@ -98,10 +99,10 @@ var rooms = []struct{ name, imports string }{
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree internal/option job registry"},
 	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option job registry sharding"},
-	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/texts job job/httpjob job/script registry sharding"},
+	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/protect internal/texts job job/httpjob job/script registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
 	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jobtree internal/option job operate registry"},
-	{"federation", "federation/home internal/jobtree internal/logqueue internal/option internal/texts job registry scheduler"},
+	{"federation", "federation/home internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/texts job registry scheduler"},
 
 	// The console: who may do what, what is live, the pages, and the interface that carries them.
 	{"console/access", ""},
@@ -114,7 +115,7 @@ var rooms = []struct{ name, imports string }{
 	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
-	{"worker", "health history history/observe internal/execution internal/jobtree internal/logqueue internal/option internal/pgroup internal/reference internal/repeats internal/texts job job/httpjob job/script metrics operate registry scheduler seed"},
+	{"worker", "health history history/observe internal/execution internal/jobtree internal/logqueue internal/option internal/pgroup internal/protect internal/reference internal/repeats internal/texts job job/httpjob job/script metrics operate registry scheduler seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.
