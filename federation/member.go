@@ -31,6 +31,7 @@ type member struct {
 	open    func(ctx context.Context) (registry.Registry, error)
 	options []scheduler.Option
 	opening chan struct{} // whoever puts something in may open
+	failed  error         // why open failed, the last time that it returned; for whoever may open
 
 	mu     sync.Mutex
 	reg    registry.Registry // nil until it was opened

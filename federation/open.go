@@ -30,22 +30,22 @@ type openAnswer struct {
 func (m *member) opened(ctx context.Context) (registry.Registry, error) {
 	ctx, cancel := context.WithTimeout(ctx, m.f.patience)
 	defer cancel()
-	for before := error(nil); ; {
+	for {
 		call, former := m.calling(ctx)
 		answer, err := call.wait(ctx)
-		switch {
-		case err != nil && before != nil:
-			return nil, fmt.Errorf("%w; the call before that failed: %w", err, before)
-		case err != nil:
+		if err != nil {
+			if m.failed != nil {
+				err = fmt.Errorf("%w; an earlier call failed: %w", err, m.failed)
+			}
 			return nil, err
 		}
 		m.mu.Lock()
 		m.call = nil
 		m.mu.Unlock()
+		m.failed = answer.err
 		if !former || answer.err == nil {
 			return answer.reg, answer.err
 		}
-		before = answer.err
 	}
 }
 
