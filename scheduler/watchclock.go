@@ -14,7 +14,7 @@ const leastClockStep = time.Second
 
 // watchRegistryClock makes the check of this process's clock.
 func (s *Scheduler) watchRegistryClock() {
-	s.clock.Wall, s.clock.Ask, s.clock.Start = s.now, s.registry.ServerTime, s.work.Go
+	s.clock.Wall, s.clock.Table, s.clock.Ask, s.clock.Start = s.now, s.timetable, s.registry.ServerTime, s.work.Go
 	s.clock.Failed = func(err error) {
 		if !errors.Is(err, registry.ErrUnsupported) {
 			s.clockFails.Store(true)

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync/atomic"
 	"testing"
@@ -82,6 +83,45 @@ func TestAWrongClockOwnsNothing(t *testing.T) {
 				c.take()
 				sleepUntil(5*time.Minute + 26*time.Second)
 				require.Len(t, c.take(), 4*12, "the fires of a minute")
+			})
+		})
+	}
+}
+
+// A clock that is set back by less than a second does not tick its last fire again. An item that comes in that second has it
+// at once, and not with a fire later, if its former owner's clock had not ticked it.
+func TestAnItemComesWhileAClockRepeatsATick(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		back time.Duration
+		want []string
+	}{
+		"corrected": {800 * time.Millisecond, []string{
+			"item 2 fire 25s misfire on s after 25.4s", "item 3 fire 25s misfire on s after 25.4s",
+		}},
+		"set": {1200 * time.Millisecond, []string{
+			"item 2 fire 25s scheduled on s after 25.8s", "item 3 fire 25s scheduled on s after 25.8s",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				_, set := c.startSkewed("s", nil, jobOf(4))
+				a := c.start("a", nil, jobOf(4))
+				sleepUntil(16 * time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 2, fullID("s"): 2}, c.owners())
+				set(400 * time.Millisecond)
+				sleepUntil(24*time.Second + 700*time.Millisecond)
+				c.take()
+				set(400*time.Millisecond - test.back)
+				a.stop(t)
+				require.Equal(t, map[string]int{fullID("s"): 4}, c.owners())
+				sleepUntil(26 * time.Second)
+				var ran []string
+				for _, r := range c.take() {
+					ran = append(ran, fmt.Sprint(r, " after ", r.began.Sub(bubbleStart).Round(100*time.Millisecond)))
+				}
+				require.Equal(t, test.want, ran)
 			})
 		})
 	}

@@ -29,6 +29,7 @@ type ClockCheck struct {
 	Ask    func(context.Context) (time.Time, error) // asks for the registry's
 	Start  func(func())                             // starts a goroutine that the scheduler waits for
 	Failed func(error)                              // hears of a question that got no answer in time
+	Table  *Timetable                               // goes by the same wall clock
 
 	answer atomic.Pointer[answer] // the last; nil = none yet. Every job of the process reads it at every decision
 
@@ -114,6 +115,9 @@ func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
 
 // Now returns the time by this process's wall clock.
 func (c *ClockCheck) Now() time.Time { return c.Wall() }
+
+// Passed is [Timetable.Passed].
+func (c *ClockCheck) Passed() time.Time { return c.Table.Passed() }
 
 // Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not
 // known.

@@ -88,7 +88,8 @@ type Timetable struct {
 
 	mu      sync.Mutex
 	entries entryHeap
-	seen    time.Time     // the latest time that was seen
+	seen    time.Time     // the latest time that was seen since the clock was set back
+	looked  time.Time     // when the clock was looked at last, by the monotonic clock
 	changed chan struct{} // size 1: a fire may be due, or the earliest one another
 }
 
@@ -193,10 +194,7 @@ func (t *Timetable) Run(ctx context.Context) {
 func (t *Timetable) fire(now time.Time) time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if now.Before(t.seen.Add(-setBack)) {
-		t.restart(now)
-	}
-	t.seen = now
+	t.see(now)
 	for len(t.entries) > 0 {
 		e := t.entries[0]
 		if e.at.After(now) {
@@ -207,6 +205,28 @@ func (t *Timetable) fire(now time.Time) time.Duration {
 		e.fired(due)
 	}
 	return WallCheck
+}
+
+// Passed returns the time by which every fire has come that is not told of again, by now: the present time, or the latest that
+// was seen before, if the clock went back since by so little that it does not count as set.
+func (t *Timetable) Passed() time.Time {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.see(t.now())
+	return t.seen
+}
+
+// see takes in what the clock shows. The caller holds mu.
+func (t *Timetable) see(now time.Time) {
+	switch {
+	case now.Before(t.seen.Add(-setBack)):
+		t.restart(now)
+		t.seen = now
+		t.notify() // the earliest fire may be another one
+	case now.After(t.seen):
+		t.seen = now
+	}
+	t.looked = time.Now()
 }
 
 // pass moves the entry on whose time has come, and returns what it is told.
@@ -240,16 +260,17 @@ func (e *Entry) advance(now time.Time) Tick {
 // correction of a clock that runs fast, and the fires of that time have been ticked.
 const setBack = time.Second
 
-// restart gives every entry its next fire after now, but for those that wait for the jitter of an earlier one. The caller
-// holds mu.
+// restart gives every entry its next fire by a clock that was set back, but for those that wait for the jitter of an earlier one.
+// That was at some time since the last look: fires may have come by the new time already. The caller holds mu.
 func (t *Timetable) restart(now time.Time) {
+	since := now.Add(-time.Since(t.looked))
 	for _, e := range t.entries {
 		if e.early {
 			e.fired(Tick{Early: true})
 			e.waitFor(e.next)
 		}
 		if e.next.IsZero() || e.next.After(now) {
-			e.waitFor(e.schedule.Next(now))
+			e.waitFor(e.schedule.Next(since))
 		}
 	}
 	heap.Init(&t.entries)

@@ -338,6 +338,42 @@ func TestSetBackOrCorrected(t *testing.T) {
 	}
 }
 
+// A clock that was set back some time before the next look has passed fires anew by then: these are told of, once.
+func TestFiresAfterAClockWasSetBackUnseen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ahead time.Duration
+		table := NewTimetable(func() time.Time { return time.Now().Add(ahead) })
+		start := time.Now()
+		var told []string
+		e := NewEntry(func(tick Tick) { told = append(told, fmt.Sprint(tick.First.Sub(start), " to ", tick.Fire.Sub(start))) })
+		ahead = time.Minute
+		table.set(e, parsed(t, "@every 2s"))
+		time.Sleep(2 * time.Second)
+		table.fire(table.now())
+		require.Equal(t, []string{"1m2s to 1m2s"}, told)
+		ahead = 0
+		require.Equal(t, start.Add(2*time.Second), table.Passed(), "by more than a second: these fires come again")
+		time.Sleep(time.Second)
+		table.fire(table.now())
+		require.Len(t, told, 1)
+		ahead = time.Minute
+		time.Sleep(3 * time.Second)
+		table.fire(table.now())
+		told = nil
+		ahead = 0 // at 6 s
+		time.Sleep(5 * time.Second)
+		table.fire(table.now())
+		require.Equal(t, []string{"8s to 10s"}, told)
+		ahead = -900 * time.Millisecond
+		require.Equal(t, start.Add(11*time.Second), table.Passed(), "by less: these fires do not")
+		time.Sleep(time.Second)
+		table.fire(table.now())
+		require.Len(t, told, 1)
+		require.Equal(t, start.Add(12*time.Second-900*time.Millisecond), table.Passed())
+	})
+}
+
 // The timetable looks at the wall clock again soon, however far away the next fire is.
 func TestHowLongTheTimetableSleeps(t *testing.T) {
 	t.Parallel()

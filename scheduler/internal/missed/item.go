@@ -70,11 +70,12 @@ func (f *Fires) Receive(v room.View, others peers.Executors, it *Item, node jobt
 	if former != "" && m.All && f.records {
 		it.former, it.came = former, time.Now()
 	}
-	it.Due = m.Merge(it.Due, f.unseen(v, others, node)...)
+	now := v.Clock.Passed() // not a moment that comes again, whose fire is told of once
+	it.Due = m.Merge(it.Due, f.unseen(v, others, node, now)...)
 	if !others.PastKnown(node) {
 		return // its former owner ran for the fire, or not: there is no record of that
 	}
-	now, last := v.Clock.Now(), f.last
+	last := f.last
 	fires := f.ticked(v, it, node, now)
 	if len(fires) == 0 {
 		return
@@ -100,11 +101,11 @@ func (f *Fires) ticked(v room.View, it *Item, node jobtree.Item, now time.Time) 
 
 // unseen lists the fires that came within the window while perhaps nobody lived to tick them, and
 // those that a note stands for which does not name them.
-func (f *Fires) unseen(v room.View, others peers.Executors, node jobtree.Item) []time.Time {
+func (f *Fires) unseen(v room.View, others peers.Executors, node jobtree.Item, now time.Time) []time.Time {
 	if !v.Rules.On {
 		return nil
 	}
-	unseen, known := v.Rules.Unseen(&f.witness, node.Number, node.Record.Value, v.Clock.Now())
+	unseen, known := v.Rules.Unseen(&f.witness, node.Number, node.Record.Value, now)
 	if !known {
 		return others.Unnamed(v, node)
 	}

@@ -26,7 +26,8 @@ type clock struct {
 	now time.Time
 }
 
-func (c clock) Now() time.Time { return c.now }
+func (c clock) Now() time.Time    { return c.now }
+func (c clock) Passed() time.Time { return c.now }
 
 // minutely returns what an instance knows of the fires of a job that fires each minute, all of which it ticked from one
 // to another, and what it sees of an item of others whose record and note are these.

@@ -56,6 +56,9 @@ type Process struct {
 type Clock interface {
 	// Now returns the time by this process's wall clock.
 	Now() time.Time
+	// Passed returns the time by which every fire has come that is not told of again: now, or shortly after, if the clock was
+	// set back by little.
+	Passed() time.Time
 	// Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not known.
 	Horizon() time.Time
 	// Off returns by how much this process's wall clock is ahead of the registry's; negative if it is behind.

@@ -47,8 +47,8 @@ func jobOf(tb testing.TB, owners ...string) (*Rounds, room.View) {
 	}
 	r := New(&process{})
 	return r, room.View{Facts: &room.Facts{
-		Process: &room.Process{Instance: "me", Clock: &fires.ClockCheck{Wall: time.Now}}, Tree: tree,
-		Usable: true, Config: configuration.None().Config, Rules: &configuration.None().Rules,
+		Process: &room.Process{Instance: "me", Clock: &fires.ClockCheck{Wall: time.Now, Table: fires.NewTimetable(time.Now)}},
+		Tree:    tree, Usable: true, Config: configuration.None().Config, Rules: &configuration.None().Rules,
 		State: jobtree.StateOf("orders", registry.NewSnapshot(1, nodes)),
 	}}
 }
