@@ -78,7 +78,7 @@ func TestClocksThatDifferBySeconds(t *testing.T) {
 
 func TestTheClockIsCheckedAsTheJobWants(t *testing.T) {
 	t.Parallel()
-	for policy, want := range map[job.ClockPolicy]int{job.ClockWarn: 6, job.ClockRefuse: 0} {
+	for policy, want := range map[job.ClockPolicy]int{job.ClockWarn: 7, job.ClockRefuse: 0} {
 		t.Run(policy.String(), func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {

@@ -127,6 +127,24 @@ func TestAnItemComesWhileAClockRepeatsATick(t *testing.T) {
 	}
 }
 
+// A fire that comes by a clock that was set forward a moment ago is on time, though the process slept by the monotonic one.
+func TestAFireAfterAClockWasSetForward(t *testing.T) {
+	t.Parallel()
+	for _, step := range []time.Duration{6 * time.Second, 9900 * time.Millisecond} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			cfg := jobOf(1)
+			cfg.Cron, cfg.Misfire = "0 * * * * ?", job.MisfireSkip
+			_, set := c.startSkewed("s", nil, cfg)
+			sleepUntil(170*time.Second + 50*time.Millisecond)
+			c.take()
+			set(step)
+			c.server.SetClockSkew(step)
+			sleepUntil(180 * time.Second)
+			require.Equal(t, []string{"item 0 fire 3m0s scheduled on s"}, c.shown())
+		})
+	}
+}
+
 // tongueTied is a registry that does not tell the time the first times that it is asked.
 type tongueTied struct {
 	*memory.Registry

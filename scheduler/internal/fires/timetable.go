@@ -10,9 +10,14 @@ import (
 	"github.com/elasticron/elasticron/internal/jitter"
 )
 
-// WallCheck bounds how long the timetable sleeps: Go's timers run on the monotonic clock, which
-// knows nothing of a wall clock that was set and stands still while a machine sleeps.
-const WallCheck = 10 * time.Second
+const (
+	// WallCheck bounds how long a job sleeps until a time: Go's timers run on the monotonic clock, which
+	// knows nothing of a wall clock that was set and stands still while a machine sleeps.
+	WallCheck = 10 * time.Second
+	// longestSleep is that of the timetable. It is shorter than [inforce.LateAfter]: a fire that is told of so late by a clock
+	// that was set forward has its turn, and is no missed one.
+	longestSleep = 4 * time.Second
+)
 
 // Tick tells a runner that its job fired.
 type Tick struct {
@@ -170,7 +175,7 @@ func (t *Timetable) ToldEarly(e *Entry) bool {
 
 // Run tells the jobs of their fires until ctx ends.
 func (t *Timetable) Run(ctx context.Context) {
-	timer := time.NewTimer(WallCheck)
+	timer := time.NewTimer(longestSleep)
 	defer timer.Stop()
 	bell := newBell(t.notify)
 	defer bell.close()
@@ -198,13 +203,13 @@ func (t *Timetable) fire(now time.Time) time.Duration {
 	for len(t.entries) > 0 {
 		e := t.entries[0]
 		if e.at.After(now) {
-			return min(e.at.Sub(now), WallCheck)
+			return min(e.at.Sub(now), longestSleep)
 		}
 		due := e.pass(now)
 		heap.Fix(&t.entries, 0)
 		e.fired(due)
 	}
-	return WallCheck
+	return longestSleep
 }
 
 // Passed returns the time by which every fire has come that is not told of again, by now: the present time, or the latest that

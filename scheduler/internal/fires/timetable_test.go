@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jitter"
 )
 
@@ -211,7 +212,7 @@ func TestTheClockIsSetForward(t *testing.T) {
 		until(30 * time.Minute)
 		got := b.take("a")
 		require.Equal(t, told{first: 20 * time.Minute, fire: 70 * time.Minute, at: got[0].at}, got[0])
-		require.LessOrEqual(t, got[0].at, 15*time.Minute+WallCheck)
+		require.LessOrEqual(t, got[0].at, 15*time.Minute+longestSleep)
 		require.Equal(t, []told{
 			{first: 80 * time.Minute, fire: 80 * time.Minute, at: 19 * time.Minute},
 			{first: 90 * time.Minute, fire: 90 * time.Minute, at: 29 * time.Minute},
@@ -378,14 +379,15 @@ func TestFiresAfterAClockWasSetBackUnseen(t *testing.T) {
 func TestHowLongTheTimetableSleeps(t *testing.T) {
 	t.Parallel()
 	table := NewTimetable(func() time.Time { return midnight })
-	require.Equal(t, WallCheck, table.fire(midnight))
+	require.Equal(t, longestSleep, table.fire(midnight))
 	e := NewEntry(func(Tick) {})
 	table.set(e, parsed(t, "@every 15s"))
-	require.Equal(t, WallCheck, table.fire(midnight))
-	require.Equal(t, 7*time.Second, table.fire(midnight.Add(8*time.Second)))
-	require.Equal(t, WallCheck, table.fire(midnight.Add(15*time.Second)))
+	require.Equal(t, longestSleep, table.fire(midnight))
+	require.Equal(t, 3*time.Second, table.fire(midnight.Add(12*time.Second)))
+	require.Equal(t, longestSleep, table.fire(midnight.Add(15*time.Second)))
+	require.Less(t, longestSleep, inforce.LateAfter)
 	table.Remove(e)
-	require.Equal(t, WallCheck, table.fire(midnight.Add(44*time.Second)))
+	require.Equal(t, longestSleep, table.fire(midnight.Add(44*time.Second)))
 }
 
 // Whenever a timetable looks, and however its clock jumps forward, its ticks cover every fire once
