@@ -35,7 +35,7 @@ func (s *Scheduler) follow(ctx context.Context, a *room.Attachment) {
 	over := func() { a.Cancel(cmp.Or(context.Cause(ctx), a.Session.Err())) } // ctx may have ended, and not have told a yet
 	defer over()
 	s.log.InfoContext(ctx, "session established", logSession, a.Session.ID().String())
-	s.clock.Check(ctx, 0)
+	s.clock.Renew(ctx)
 	told := ConnectionChange("")
 	for {
 		changed := a.Session.Changed()

@@ -24,15 +24,15 @@ func (s *Scheduler) watchRegistryClock() {
 }
 
 // watchClock wakes all runners when the process's clock was set, because it may be their ticks that do not
-// come any more. While the registry has told no time though it can, it is asked again: without, nobody would notice a clock
-// that is off, nor a fire that one has written. The timetable calls it whenever it wakes.
+// come any more. While the registry has told no time under a session though it can, it is asked again: without, nobody would
+// notice a clock that is off, nor a fire that one has written. The timetable calls it whenever it wakes.
 func (s *Scheduler) watchClock() {
 	off, known := s.clock.Off()
-	if !known && s.clockFails.Load() {
+	if !s.clock.Confirmed() && s.clockFails.Load() {
 		s.clockOwed = true
 		s.clock.Check(s.life, fires.ClockEvery)
 	}
-	late := known && s.clockOwed
+	late := s.clock.Confirmed() && s.clockOwed
 	if !known || !late && (off-s.clockWas).Abs() < leastClockStep {
 		return
 	}

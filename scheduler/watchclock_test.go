@@ -189,6 +189,49 @@ func TestAWrongClockIsNoticedAfterAnUnansweredQuestion(t *testing.T) {
 	}
 }
 
+// A machine that stood still, clocks and all, loses its session. What it knew of the registry's clock is as old as its own, and
+// the fires that others ran meanwhile are not taken for those of a broken clock, though the first question goes unanswered.
+func TestAMachineThatStoodStillBelievesOthers(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll} {
+		t.Run(policy.String(), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := jobOf(2)
+				cfg.Misfire = policy
+				c.start("a", nil, cfg)
+				reg := &tongueTied{Registry: c.server.Open("test"), err: registry.ErrUnavailable}
+				clock := new(wallClock)
+				var logs logbook
+				stop := c.serve("s", reg, nil, scheduler.WithClock(clock.now), scheduler.WithLogger(slog.New(&logs)))
+				sleepUntil(10*time.Minute + 2*time.Second)
+				clock.set(-5 * time.Minute) // a bubble cannot stop the monotonic clock: what s knows is made as old instead
+				c.server.SetClockSkew(-5 * time.Minute)
+				reg.SetLatency(50 * time.Millisecond) // so that it does not join under this session
+				reg.Expire()
+				sleepUntil(10*time.Minute + 2110*time.Millisecond)
+				c.server.SetClockSkew(0)
+				reg.times = reg.asked.Load() + 1
+				reg.Expire()
+				reg.SetLatency(0)
+				sleepUntil(10*time.Minute + 30*time.Second)
+				clock.set(0)
+				sleepUntil(13 * time.Minute)
+				ran := make(map[string]int)
+				for _, r := range c.take() {
+					ran[fmt.Sprint(r.sc.Item, " ", r.sc.Fire.Sub(bubbleStart))]++
+				}
+				for fire, times := range ran {
+					require.Equal(t, 1, times, fire)
+				}
+				require.Zero(t, logs.of("ignoring the last fire of an item: a broken clock wrote it"))
+				stop()
+				require.NoError(t, reg.Close(context.Background()))
+			})
+		})
+	}
+}
+
 // One that cannot tell the time is asked once a session.
 func TestARegistryWithoutAClockIsNotAskedAgain(t *testing.T) {
 	t.Parallel()

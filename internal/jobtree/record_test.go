@@ -266,6 +266,13 @@ func TestABrokenClockIsSeen(t *testing.T) {
 	require.True(t, broken.FireAhead(begin.Horizon))
 	require.Equal(t, at(10), must(t)(broken.Begin(begin)).LastFire)
 
+	begin.Believe = true
+	_, err = broken.Begin(begin)
+	require.ErrorIs(t, err, jobtree.ErrFirePassed, "as long as too little is known")
+	begin.Fire = at(12)
+	_, err = broken.Begin(begin)
+	require.ErrorIs(t, err, jobtree.ErrFireAhead)
+
 	require.False(t, broken.FireAhead(time.Time{}))
 	_, err = broken.Begin(scheduled(10))
 	require.ErrorIs(t, err, jobtree.ErrFirePassed, "without a horizon nobody knows")

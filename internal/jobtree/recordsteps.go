@@ -23,13 +23,15 @@ type Begin struct {
 	// Horizon is the latest time that a clock in order can show: the registry's clock and the
 	// difference that is tolerated. Zero does not check.
 	Horizon time.Time
+	// Believe has a LastFire count that lies beyond the horizon: too little is known to doubt it.
+	Believe bool
 }
 
 // Begin returns the record of an item that begins to run.
 //
 // Nothing may run or wait. A scheduled or misfire execution needs a fire later than LastFire, which
-// it moves up, and not beyond the horizon; a LastFire beyond the horizon does not count. A run by
-// hand needs a trigger later than the last one and leaves LastFire alone, also if it is for a fire. If
+// it moves up, and not beyond the horizon; a LastFire beyond the horizon does not count, unless it
+// is to be believed. A run by hand needs a trigger later than the last one and leaves LastFire alone, also if it is for a fire. If
 // failover is off by now, an item that waits may begin too, and what it waited for is given up.
 func (r Record) Begin(b Begin) (Record, error) {
 	if err := r.mayBegin(b); err != nil {
@@ -64,7 +66,7 @@ func (r Record) mayBegin(b Begin) error {
 		return nil
 	case !b.Horizon.IsZero() && b.Fire.After(b.Horizon):
 		return fmt.Errorf("%w: fire %s, latest time %s", ErrFireAhead, show(b.Fire), show(b.Horizon))
-	case !r.FireAhead(b.Horizon) && !b.Fire.After(r.LastFire):
+	case (b.Believe || !r.FireAhead(b.Horizon)) && !b.Fire.After(r.LastFire):
 		return fmt.Errorf("%w: fire %s, last one %s", ErrFirePassed, show(b.Fire), show(r.LastFire))
 	default:
 		return nil

@@ -8,7 +8,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/elasticron/elasticron/registry"
@@ -19,9 +21,10 @@ import (
 const maxVersionBody = 64 << 10
 
 // ServerTime implements [registry.Clock]. etcd's API shows no clock, but its members answer HTTP on
-// the address of the clients, and with it comes their time, in whole seconds. The result is the
-// middle of that second: off by half a second and the way of the answer at most. Members are asked
-// in the order of the endpoints until one answers; their clocks may differ.
+// the address of the clients, and with it comes their time, in whole seconds: off by half a second and half the way of the
+// answer at most. All endpoints are asked at once, and the middle one of their times counts, the later one of the middle two:
+// among three members, one whose clock is wrong decides nothing. It waits for members that do not answer for
+// [Config.RequestTimeout], and goes by the others.
 //
 // Where HTTP is answered on another port, or not at all, the error is [registry.ErrUnsupported].
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
@@ -35,22 +38,43 @@ func (r *Registry) serverTime(ctx context.Context) (time.Time, error) {
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
-	var faults []error
-	for _, endpoint := range r.client.Endpoints() {
-		now, err := r.config.dateOf(ctx, r.versionURL(endpoint))
+	endpoints, began := r.client.Endpoints(), time.Now()
+	ahead, faults := make([]time.Duration, len(endpoints)), make([]error, len(endpoints))
+	var asked sync.WaitGroup
+	for i, endpoint := range endpoints {
+		asked.Go(func() {
+			sent := time.Now()
+			var date time.Time
+			date, faults[i] = r.config.dateOf(ctx, r.versionURL(endpoint))
+			ahead[i] = date.Sub(sent.Add(time.Since(sent) / 2))
+		})
+	}
+	asked.Wait()
+	var answers []time.Duration
+	for i, err := range faults {
 		if err == nil {
-			return now, nil
+			answers = append(answers, ahead[i])
 		}
-		faults = append(faults, err)
-		if ctx.Err() != nil {
-			return time.Time{}, remote.GivenUp(ctx, registry.ErrUnavailable, err)
-		}
+	}
+	if len(answers) > 0 {
+		middle := began.Add(time.Since(began) / 2) // as whoever waits for the answer takes it to be of
+		return middle.Add(middleOf(answers)), nil
 	}
 	all := errors.Join(faults...)
-	if errors.Is(all, registry.ErrUnsupported) {
+	switch {
+	case ctx.Err() != nil:
+		return time.Time{}, remote.GivenUp(ctx, registry.ErrUnavailable, all)
+	case errors.Is(all, registry.ErrUnsupported):
 		return time.Time{}, all
+	default:
+		return time.Time{}, fmt.Errorf("%w: %w", registry.ErrUnavailable, all)
 	}
-	return time.Time{}, fmt.Errorf("%w: %w", registry.ErrUnavailable, all)
+}
+
+// middleOf returns the middle one of some differences, or the greater one of two.
+func middleOf(differences []time.Duration) time.Duration {
+	slices.Sort(differences)
+	return differences[len(differences)/2]
 }
 
 // versionURL returns where a member tells its version, which needs no permission.

@@ -2,10 +2,13 @@ package etcd_test
 
 import (
 	"context"
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	clientv3 "go.etcd.io/etcd/client/v3"
 
 	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/registry"
@@ -55,4 +58,65 @@ func TestServerTimeOfAnotherMember(t *testing.T) {
 	_, err = r.ServerTime(t.Context())
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.NoError(t, only.Restart(t.Context()))
+}
+
+// membersAt returns a registry whose members' clocks are ahead by so much. They tell of nothing else.
+func membersAt(t *testing.T, ahead ...time.Duration) *etcd.Registry {
+	t.Helper()
+	var endpoints []string
+	for _, by := range ahead {
+		member := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", time.Now().Add(by).UTC().Format(http.TimeFormat))
+		}))
+		t.Cleanup(member.Close)
+		endpoints = append(endpoints, member.URL)
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, client.Close()) })
+	r, err := etcd.New(client, etcd.Config{Namespace: "times"})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close(context.Background())) })
+	return r
+}
+
+// One member whose clock is wrong does not decide what time it is, wherever it stands in the list.
+func TestTheServerTimeIsTheMiddleOne(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ahead []time.Duration
+		want  time.Duration
+	}{
+		"the first is behind":    {[]time.Duration{-time.Hour, 0, 0}, 0},
+		"the second is ahead":    {[]time.Duration{0, time.Hour, 0}, 0},
+		"the third is behind":    {[]time.Duration{0, time.Minute, -time.Hour}, 0},
+		"two of five":            {[]time.Duration{time.Hour, 0, 0, time.Hour, 0}, 0},
+		"one of two is behind":   {[]time.Duration{-time.Minute, 0}, 0},
+		"one of two is ahead":    {[]time.Duration{0, time.Minute}, time.Minute}, // nobody can tell them apart
+		"there is but one":       {[]time.Duration{time.Minute}, time.Minute},
+		"all are ahead somewhat": {[]time.Duration{9 * time.Minute, 10 * time.Minute, 11 * time.Minute}, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := membersAt(t, test.ahead...)
+			now, err := r.ServerTime(t.Context())
+			require.NoError(t, err)
+			require.WithinDuration(t, time.Now().Add(test.want), now, 5*time.Second)
+		})
+	}
+}
+
+// A member that does not answer is waited for no longer than one request may take, and the others' times count.
+func TestTheServerTimeWithoutAMemberThatHangs(t *testing.T) {
+	t.Parallel()
+	hung := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hung }))
+	t.Cleanup(func() {
+		close(hung)
+		silent.Close()
+	})
+	r := open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
+		c.Endpoints, c.RequestTimeout = append(c.Endpoints, silent.URL), 500*time.Millisecond
+	})
+	requireServerTime(t, r)
 }

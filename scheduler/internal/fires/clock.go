@@ -31,7 +31,8 @@ type ClockCheck struct {
 	Failed func(error)                              // hears of a question that got no answer in time
 	Table  *Timetable                               // goes by the same wall clock
 
-	answer atomic.Pointer[answer] // the last; nil = none yet. Every job of the process reads it at every decision
+	answer  atomic.Pointer[answer] // the last; nil = none yet. Every job of the process reads it at every decision
+	session atomic.Uint64          // counts the registry's sessions
 
 	mu     sync.Mutex
 	asked  time.Time // when the last answer, or none, came
@@ -43,11 +44,32 @@ type ClockCheck struct {
 type answer struct {
 	server   time.Time
 	measured time.Time // by this process, with a monotonic reading
+	session  uint64    // under which it was asked for
 }
 
-// Fresh tells whether the registry told its time within age.
+// Renew takes in that a session of the registry begins, and asks for the time. A session ends while a machine stands still, and
+// then all of its clocks may have: what was known before is too little to doubt others by.
+func (c *ClockCheck) Renew(ctx context.Context) {
+	c.mu.Lock()
+	c.session.Add(1)
+	c.asking, c.asked = false, time.Time{}
+	c.mu.Unlock()
+	c.Check(ctx, 0)
+}
+
+// Confirmed tells whether the registry has told its time under the present session.
+func (c *ClockCheck) Confirmed() bool { return c.confirmed() != nil }
+
+func (c *ClockCheck) confirmed() *answer {
+	if a := c.answer.Load(); a != nil && a.session == c.session.Load() {
+		return a
+	}
+	return nil
+}
+
+// Fresh tells whether the registry told its time within age, under the present session.
 func (c *ClockCheck) Fresh(age time.Duration) bool {
-	a := c.answer.Load()
+	a := c.confirmed()
 	return a != nil && time.Since(a.measured) < age
 }
 
@@ -64,27 +86,34 @@ func (c *ClockCheck) registryNow() (time.Time, bool) {
 	if a == nil {
 		return time.Time{}, false
 	}
-	return a.server.Add(time.Since(a.measured)), true
+	return a.now(), true
 }
 
-// begin tells whether to ask now: if nobody is asking, and the last answer is older than age.
-func (c *ClockCheck) begin(age time.Duration) bool {
+// now returns what the registry's clock shows by now.
+func (a *answer) now() time.Time { return a.server.Add(time.Since(a.measured)) }
+
+// begin tells whether to ask now, and under which session: if nobody is asking, and the last answer is older than age.
+func (c *ClockCheck) begin(age time.Duration) (session uint64, ask bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asking || !c.asked.IsZero() && time.Since(c.asked) < age {
-		return false
+		return 0, false
 	}
 	c.asking = true
-	return true
+	return c.session.Load(), true
 }
 
-func (c *ClockCheck) end(server, measured time.Time) {
+// end takes in an answer. One to a question of an earlier session may be as old as that.
+func (c *ClockCheck) end(a answer) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if a.session != c.session.Load() {
+		return
+	}
 	c.asking = false
 	c.asked = time.Now()
-	if !server.IsZero() {
-		c.answer.Store(&answer{server: server, measured: measured})
+	if !a.server.IsZero() {
+		c.answer.Store(&a)
 	}
 	for _, fn := range c.told {
 		fn()
@@ -94,7 +123,8 @@ func (c *ClockCheck) end(server, measured time.Time) {
 
 // Check asks the registry for the time, unless it was asked within age. It does not wait for the answer.
 func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
-	if !c.begin(age) {
+	session, ask := c.begin(age)
+	if !ask {
 		return
 	}
 	c.Start(func() {
@@ -109,7 +139,7 @@ func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
 			}
 		}
 		// The answer was true at some time between; the middle errs the least.
-		c.end(server, sent.Add(time.Since(sent)/2))
+		c.end(answer{server: server, measured: sent.Add(time.Since(sent) / 2), session: session})
 	})
 }
 
@@ -119,9 +149,18 @@ func (c *ClockCheck) Now() time.Time { return c.Wall() }
 // Passed is [Timetable.Passed].
 func (c *ClockCheck) Passed() time.Time { return c.Table.Passed() }
 
-// Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not
-// known.
+// Horizon returns the latest fire that a clock in order can have ticked, for whoever doubts what others wrote; zero if the
+// registry has not told its time under the present session.
 func (c *ClockCheck) Horizon() time.Time {
+	if a := c.confirmed(); a != nil {
+		return a.now().Add(ClockTolerance)
+	}
+	return time.Time{}
+}
+
+// Limit returns the latest fire that may begin by this process's clock, by all that is known of the registry's; zero if
+// that is nothing.
+func (c *ClockCheck) Limit() time.Time {
 	now, known := c.registryNow()
 	if !known {
 		return time.Time{}

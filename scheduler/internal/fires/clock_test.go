@@ -96,6 +96,40 @@ func TestAFailedQuestionForgetsNothing(t *testing.T) {
 	})
 }
 
+// What was known before a session began is too little to doubt others by, and still enough to hold back one's own fires. An
+// answer to a question of before is as old as that.
+func TestANewSessionAsksAnew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := &clockOf{ahead: -time.Minute}
+		s := check(c)
+		s.Renew(t.Context())
+		s.work.Wait()
+		require.True(t, s.Confirmed())
+		require.Equal(t, s.Limit(), s.Horizon())
+		c.takes = 10 * time.Second
+		s.Check(t.Context(), 0) // is answered at 0:10
+		until(6 * time.Second)
+		c.ahead = time.Minute
+		c.takes = 8 * time.Second
+		s.Renew(t.Context()) // is answered at 0:14
+		for _, at := range []time.Duration{7 * time.Second, 13 * time.Second} {
+			until(at)
+			require.Zero(t, s.Horizon())
+			require.False(t, s.Confirmed() || s.Fresh(time.Hour))
+			require.WithinDuration(t, midnight.Add(at-time.Minute+ClockTolerance), s.Limit(), 0)
+			off, known := s.Off()
+			require.True(t, known)
+			require.Equal(t, time.Minute, off)
+		}
+		until(15 * time.Second)
+		require.True(t, s.Confirmed() && s.Fresh(6*time.Second))
+		require.WithinDuration(t, midnight.Add(75*time.Second+ClockTolerance), s.Horizon(), 0)
+		require.Equal(t, s.Limit(), s.Horizon())
+		s.work.Wait()
+	})
+}
+
 // One question at a time, and none while the last answer is young enough for who asks.
 func TestHowOftenTheRegistryIsAsked(t *testing.T) {
 	t.Parallel()

@@ -52,6 +52,7 @@ type clock struct{ off time.Duration }
 
 func (c *clock) Now() time.Time             { return time.Now() }
 func (c *clock) Passed() time.Time          { return time.Now() }
+func (c *clock) Limit() time.Time           { return time.Time{} }
 func (c *clock) Horizon() time.Time         { return time.Time{} }
 func (c *clock) Off() (time.Duration, bool) { return c.off, true }
 func (c *clock) Fresh(time.Duration) bool   { return true }

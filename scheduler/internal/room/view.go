@@ -59,11 +59,14 @@ type Clock interface {
 	// Passed returns the time by which every fire has come that is not told of again: now, or shortly after, if the clock was
 	// set back by little.
 	Passed() time.Time
-	// Horizon returns the latest fire that a clock in order can have ticked; zero if the registry's clock is not known.
+	// Horizon returns the latest fire that a clock in order can have ticked, for whoever doubts what others wrote; zero if the
+	// registry has not told its time under the present session.
 	Horizon() time.Time
+	// Limit returns the latest fire that may begin by this process's clock; zero if nothing is known of the registry's.
+	Limit() time.Time
 	// Off returns by how much this process's wall clock is ahead of the registry's; negative if it is behind.
 	Off() (off time.Duration, known bool)
-	// Fresh tells whether the registry told its time within age.
+	// Fresh tells whether the registry told its time within age, under the present session.
 	Fresh(age time.Duration) bool
 }
 

@@ -29,7 +29,8 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	if begin.Source != job.Manual && v.ToCome(begin.Fire) > 0 {
 		begin.Time = v.Rules.Told(begin.Fire) // when its code is called
 	}
-	begin.Failover, begin.Horizon, begin.Base = v.Config.Failover, horizon, v.Tokens.Base
+	begin.Failover, begin.Base = v.Config.Failover, v.Tokens.Base
+	begin.Horizon, begin.Believe = v.Clock.Limit(), horizon.IsZero()
 	record, err := node.Record.Value.Begin(begin)
 	if err != nil {
 		r.cannotBegin(v, it, begin, err)
