@@ -357,10 +357,37 @@ func TestASlowConfigureIsWaitedFor(t *testing.T) {
 		sleepUntil(10900 * time.Millisecond) // its fire of second 10 waits
 		require.Equal(t, before, i.registry.Stats().CommitRequests)
 		sleepUntil(16 * time.Second)
+		require.Equal(t, `"" at 6s`, <-code.ran, "the fire of second 5 had waited for the first answer")
 		require.Equal(t, `"other" at 11s`, <-code.ran)
 		require.Equal(t, `"other" at 15s`, <-code.ran)
 		require.Empty(t, code.ran)
 	})
+}
+
+// A process that joins has its items before its code has made anything of the settings. The fires of that time are theirs.
+func TestAFireWhileTheCodeOfANewcomerIsAsked(t *testing.T) {
+	t.Parallel()
+	for _, policy := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll, job.MisfireSkip} {
+		t.Run(string(policy), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := jobOf(4)
+				cfg.Misfire = policy
+				c.start("a", nil, cfg)
+				sleepUntil(5500 * time.Millisecond)
+				code := slowConfigure{ran: make(chan string, 20)}
+				c.startCode("b", code, cfg) // asked until 8.5 s for the declaration, and from then on for the job
+				sleepUntil(10 * time.Second)
+				require.Equal(t, map[string]int{fullID("a"): 2, fullID("b"): 2}, c.owners())
+				sleepUntil(16 * time.Second)
+				ran := map[string]int{}
+				for range len(code.ran) {
+					ran[<-code.ran]++
+				}
+				require.Equal(t, map[string]int{`"" at 11.5s`: 2, `"" at 15s`: 2}, ran)
+			})
+		})
+	}
 }
 
 // However often members change while a strategy hangs, few calls of it are under way; when they return, the newest

@@ -27,7 +27,7 @@ type Settings struct {
 	Parameters map[int]string  // of items; nil if there are none
 	Rules      policy.Rules    // by what it fires
 	Code       job.HandlerFunc // what runs the items
-	AwaitsCode bool            // the code is that of a former configuration, and nothing begins
+	AwaitsCode bool            // the code is that of a former configuration, or there was none, and nothing begins
 	Handler    job.ErrorHandler
 	MaxRunning int // items at once in this process; 0 = without limit
 }
@@ -102,13 +102,15 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		return
 	}
 	switch {
-	case !c.inForce.OK: // it goes on when everything is known, and others perhaps at once
-		if c.refuses && found.common == nil {
+	case c.refuses: // it goes on when everything is known: until then its items are with others, who go on perhaps at once
+		if found.common == nil {
 			c.adopt(None())
 		}
 	case found.all() != nil:
-		c.adopt(None())
-	default:
+		if c.inForce.OK {
+			c.adopt(None())
+		}
+	default: // its fires come from now on, also those of a job that was not followed before: others take it that they do
 		known := *next
 		known.Code, known.Handler, known.AwaitsCode = c.inForce.Code, c.inForce.Handler, true
 		c.adopt(&known)
