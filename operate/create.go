@@ -70,7 +70,7 @@ func (m Marks) digest() string {
 // stored in the transaction that creates it.
 func (o *Operator) CreateMarked(ctx context.Context, job, text string, marks Marks, opts Options) (Result, error) {
 	return o.carry(ctx, deed{
-		verb: VerbCreate, job: job, content: digestOf(text) + marks.digest() + disabledDigest(text),
+		verb: VerbCreate, job: job, content: digest(text, true) + marks.digest(),
 		decide: func(w *world) (decision, error) { return create(w, text, marks) },
 		followed: func(w *world, _ Result) Progress {
 			switch {

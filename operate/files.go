@@ -376,23 +376,18 @@ func (d *decision) mark(mark jobtree.Files, stays bool) {
 }
 
 // digestOf tells settings from others, whatever their order, and without whether the job is disabled.
-func digestOf(text string) string {
+func digestOf(text string) string { return digest(text, false) }
+
+// digest is [digestOf], and tells disabled settings from others if it is to.
+func digest(text string, disabled bool) string {
 	if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); err == nil {
-		cfg.Disabled = false
+		cfg.Disabled = cfg.Disabled && disabled
 		if plain, err := jobtree.EncodeConfig(cfg); err == nil {
 			text = plain
 		}
 	}
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
-}
-
-// disabledDigest tells a job that is created disabled from one that is not; empty for the latter.
-func disabledDigest(text string) string {
-	if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); err != nil || !cfg.Disabled {
-		return ""
-	}
-	return "-disabled"
 }
 
 // versionText shows a version as a time where it is one.
