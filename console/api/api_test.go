@@ -586,8 +586,12 @@ func TestManyJobsAsTheyWereShown(t *testing.T) {
 // Whoever creates a job and waits hears the same of one with disabled items as of any other.
 func TestAJobIsCreatedWithMarksAndFollowed(t *testing.T) {
 	w := newWorld(t, nil)
-	for name, items := range map[string][]int{"plain": nil, "marked": {1}} {
-		text := fmt.Sprintf(`{"jobName":%q,"jobClass":"fresh","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":3}`, name)
+	many := make([]int, 150) // more than one transaction takes
+	for n := range many {
+		many[n] = n
+	}
+	for name, items := range map[string][]int{"plain": nil, "marked": {1}, "marked-often": many} {
+		text := fmt.Sprintf(`{"jobName":%q,"jobClass":"fresh","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":200}`, name)
 		var out wire.Outcome
 		got := w.ask(t, anna, "POST", "/jobs?wait=50ms", wire.NewJob{Job: name, Text: text, Items: items})
 		require.Equal(t, http.StatusAccepted, got.status)

@@ -75,9 +75,6 @@ func createJob(c *call) error {
 	}
 	job := jobfile.Job{Name: asked.Job, Config: asked.Text, Servers: asked.Servers, Items: asked.Items}
 	return c.operates(asked.Asked, func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
-		if opts.Wait {
-			return o.CreateMarked(ctx, job.Name, job.Config, operate.Marks{Servers: job.Servers, Items: job.Items, Stored: true}, opts)
-		}
 		return jobfile.Create(ctx, c.ns.Store, o, job, opts)
 	})
 }

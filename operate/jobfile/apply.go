@@ -186,14 +186,17 @@ func Create(ctx context.Context, store operate.Store, op *operate.Operator, job 
 			return result, errors.Join(err, before.takeBack(ctx))
 		}
 		opts.ID, dry.ID = result.ID, result.ID // under which whoever hears no answer asks again
-		if !opts.DryRun && !result.Repeated {
+		if opts.DryRun || result.Repeated && !opts.Wait {
+			return result, nil
+		}
+		if opts.Again = result.Repeated; !opts.Again { // who asks again creates nothing
 			if err = before.put(ctx, job.Name, writes); errors.Is(err, registry.ErrConflict) {
 				continue // and see who was faster
 			} else if err != nil {
 				return result, errors.Join(err, before.takeBack(ctx))
 			}
-			result, err = op.CreateMarked(ctx, job.Name, job.Config, marks, opts)
 		}
+		result, err = op.CreateMarked(ctx, job.Name, job.Config, marks, opts)
 		if _, refused := operate.IsRefused(err); refused {
 			err = errors.Join(err, before.takeBack(ctx))
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -405,6 +406,11 @@ func TestAJobOfManyMarksThatWasCutShort(t *testing.T) {
 		store.left = -1
 		require.NoError(t, try())
 		require.NoError(t, try(), "it was done under this id")
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+		_, err = jobfile.Create(ctx, store, op, job, operate.Options{ID: "new", Wait: true})
+		cancel()
+		var unconfirmed *operate.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed, "nobody takes part")
 		nodes, _, err := store.List(t.Context(), "/orders/sharding")
 		require.NoError(t, err)
 		require.Len(t, nodes, 150)
