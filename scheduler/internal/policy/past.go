@@ -15,14 +15,14 @@ const handoverSpan = time.Hour
 // Ticked lists the fires that the clock ticked up to a time and that are later than the last one that an
 // item ran for.
 func (r Rules) Ticked(w *Witness, item int, ran, until time.Time) []time.Time {
-	return w.Fires(r.Schedule, later(w.Floor(item), ran), until, r.Keeps())
+	return w.Fires(r.Schedule, Later(w.Floor(item), ran), until, r.Keeps())
 }
 
 // TickedLately is Ticked for a job without records, where nobody knows what an item ran for. It lists the newest
 // fire that was not seen for the item, and no other, or nothing if that fire is too late. One that a longer jitter delays was
 // ticked under a shorter one, and its former owner may have run it by that.
 func (r Rules) TickedLately(w *Witness, item int, seen, now time.Time) []time.Time {
-	from := later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter.Most-1))
+	from := Later(w.Floor(item), seen, now.Add(-LateAfter-r.Jitter.Most-1))
 	newest := w.Fires(r.Schedule, from, now, 1)
 	if len(newest) > 0 && now.Sub(r.Told(newest[0])).Abs() > LateAfter {
 		return nil
@@ -38,7 +38,7 @@ func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time
 	if r.Window <= 0 || since.IsZero() {
 		return nil, false
 	}
-	all := r.told(r.Fires(later(now.Add(-r.Window), since, w.Floor(item)), now), now)
+	all := r.told(r.Fires(Later(now.Add(-r.Window), since, w.Floor(item)), now), now)
 	return slices.DeleteFunc(all, func(fire time.Time) bool {
 		told := r.Told(fire)
 		return w.gaps != nil && slices.ContainsFunc(w.gaps.void, func(s span) bool { return told.After(s.after) && !told.After(s.to) })
@@ -48,7 +48,7 @@ func (r Rules) Unseen(w *Witness, item int, record jobtree.Record, now time.Time
 // Accounted tells, for the recent fires that nobody ran an item for, whether it is known what happened to each of
 // them.
 func (r Rules) Accounted(w *Witness, item int, d Due, ran, now time.Time) bool {
-	from := later(now.Add(-handoverSpan), ran, w.Floor(item))
+	from := Later(now.Add(-handoverSpan), ran, w.Floor(item))
 	return !slices.ContainsFunc(r.told(r.Fires(from, now), now), func(fire time.Time) bool {
 		return !w.Has(fire) && !d.Holds(fire)
 	})
@@ -109,7 +109,8 @@ func recordedSince(record jobtree.Record) time.Time {
 	return record.LastFire
 }
 
-func later(first time.Time, others ...time.Time) time.Time {
+// Later returns the latest of times.
+func Later(first time.Time, others ...time.Time) time.Time {
 	for _, t := range others {
 		if t.After(first) {
 			first = t

@@ -134,7 +134,7 @@ func (r *Rounds) runRound(v room.View, round *Round) {
 func (ro *Round) due(v room.View) (last time.Time) {
 	for _, e := range ro.begun {
 		if e.Context.Source != job.Manual {
-			last = later(last, v.Rules.Told(e.Context.Fire))
+			last = policy.Later(last, v.Rules.Told(e.Context.Fire))
 		}
 	}
 	return last
@@ -186,7 +186,7 @@ func (r *Rounds) mindHeld(v room.View) {
 func (r *Rounds) run(v room.View, round *Round, came time.Time) {
 	r.holdBack(v, round.begun)
 	task := round.begun[0].Context.TaskID // items may have moved since
-	r.executions.RunRound(v, round.id, task, later(round.now, came), round.begun)
+	r.executions.RunRound(v, round.id, task, policy.Later(round.now, came), round.begun)
 }
 
 // hasHeadStart tells whether the job may have one. A fixed delay counts from what the records say, and Java knows no head start. The
@@ -208,7 +208,7 @@ func (r *Rounds) learnHeadStart(v room.View, round *Round) {
 	var fire time.Time
 	for _, e := range round.begun {
 		if e.Context.Source == job.Scheduled {
-			fire = later(fire, e.Context.Fire)
+			fire = policy.Later(fire, e.Context.Fire)
 		}
 	}
 	if fire.IsZero() {
@@ -230,12 +230,4 @@ func (r *Rounds) learnHeadStart(v room.View, round *Round) {
 	if (next - had).Abs() >= headStartStep {
 		r.ports.SetHeadStart(next)
 	}
-}
-
-// later returns the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }
