@@ -51,6 +51,7 @@ type judge struct {
 	outOfTouch  spans // the times at which some process may not know what the registry says
 	ailments    ailments
 	presence    map[string]spans           // when instances were registered
+	refusals    []Incident                 // those in which processes could not use the settings
 	patient     spans                      // see [judge.patience]; nil until it is asked for
 	hands       hands                      // what careless hands did
 	requests    map[registry.Revision]bool // by hand, that the job had as nodes
@@ -88,6 +89,7 @@ func newJudge(h History, rules Rules) *judge {
 		operations: make(map[string]*operation), changed: make(map[string]time.Time), told: make(map[string][]time.Time),
 	}
 	j.messages = rules.Settle / 10
+	j.refusals = slices.DeleteFunc(slices.Clone(h.Incidents), func(i Incident) bool { return i.Kind != Refused })
 	j.hands = j.handsOf(h.Incidents)
 	j.excused = j.excuses()
 	return j

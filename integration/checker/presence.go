@@ -73,8 +73,8 @@ func (j *judge) serves(i jobtree.Instance, at time.Time) bool {
 
 // refuses tells whether a process cannot use the settings of the job, and knows it, at a moment.
 func (j *judge) refuses(instance string, at time.Time) bool {
-	return slices.ContainsFunc(j.Incidents, func(i Incident) bool {
-		return i.Kind == Refused && i.Instance == instance && !at.Before(i.From) && at.Before(i.until())
+	return slices.ContainsFunc(j.refusals, func(i Incident) bool {
+		return i.Instance == instance && !at.Before(i.From) && at.Before(i.until())
 	})
 }
 
