@@ -79,38 +79,9 @@ func TestTwoEditors(t *testing.T) {
 	require.Contains(t, s.config, `"cron":"0 0/2 * * * ?","shardingTotalCount":24`)
 }
 
-// Who commits and hears no answer is not told that somebody else did.
-func TestACommitWithoutAnAnswer(t *testing.T) {
-	t.Parallel()
-	for _, again := range []func(tab *tab){
-		func(tab *tab) { tab.click("dialog button", "Look again") },
-		func(tab *tab) {
-			tab.click("dialog button", "Cancel")
-			tab.lacks("dialog")
-			tab.click("button", "Show what would change")
-		},
-	} {
-		s := newScene(t, 5, "")
-		tab := look(t)
-		tab.open(s.shop("jobs/orders-settle/settings"))
-		tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
-		tab.click("button", "Show what would change")
-		tab.sees("dialog .plan", "It fires every 2 minutes")
-		s.mu.Lock()
-		s.unanswered = true
-		s.mu.Unlock()
-		tab.click("dialog footer button", "Commit on revision 48190")
-		tab.sees("dialog .refusal", "outcome unknown")
-		again(tab)
-		tab.sees("body", "Your settings were stored")
-		tab.lacks("dialog")
-		tab.sees(".commit", "These are the settings of revision 48197")
-	}
-}
-
-// What was changed after a commit that got no answer is not lost, nor taken for stored.
-func TestACommitWithoutAnAnswerAndMore(t *testing.T) {
-	t.Parallel()
+// commitsUnanswered commits another cron, without an answer.
+func commitsUnanswered(t *testing.T) *tab {
+	t.Helper()
 	s := newScene(t, 5, "")
 	tab := look(t)
 	tab.open(s.shop("jobs/orders-settle/settings"))
@@ -122,6 +93,32 @@ func TestACommitWithoutAnAnswerAndMore(t *testing.T) {
 	s.mu.Unlock()
 	tab.click("dialog footer button", "Commit on revision 48190")
 	tab.sees("dialog .refusal", "outcome unknown")
+	return tab
+}
+
+// Who commits and hears no answer is not told that somebody else did.
+func TestACommitWithoutAnAnswer(t *testing.T) {
+	t.Parallel()
+	for _, again := range []func(tab *tab){
+		func(tab *tab) { tab.click("dialog button", "Look again") },
+		func(tab *tab) {
+			tab.click("dialog button", "Cancel")
+			tab.lacks("dialog")
+			tab.click("button", "Show what would change")
+		},
+	} {
+		tab := commitsUnanswered(t)
+		again(tab)
+		tab.sees("body", "Your settings were stored")
+		tab.lacks("dialog")
+		tab.sees(".commit", "These are the settings of revision 48197")
+	}
+}
+
+// What was changed after a commit that got no answer is not lost, nor taken for stored.
+func TestACommitWithoutAnAnswerAndMore(t *testing.T) {
+	t.Parallel()
+	tab := commitsUnanswered(t)
 	tab.click("dialog button", "Cancel")
 	tab.lacks("dialog")
 	tab.types(`input[name="shardingTotalCount"]`, "7")
