@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/federation/home"
+	"github.com/elasticron/elasticron/internal/instanceid"
 	"github.com/elasticron/elasticron/internal/logqueue"
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/registry"
@@ -33,13 +34,13 @@ type Federation struct {
 	log       *slog.Logger
 	lines     *logqueue.Queue // of log: nothing waits for it
 	patience  time.Duration
+	instance  func() string // the id under which all schedulers take part, made when the first registry was opened
 
 	woken   chan struct{} // has something if jobs should be looked at
 	viewing chan struct{} // has something for each view that is being opened to await an arrival
 
 	mu       sync.Mutex
 	jobs     map[string]*Job // that were added
-	instance string          // under which all schedulers take part; empty until the first was made
 	stop     context.Context // of Run; nil before
 	end      context.CancelFunc
 	closing  bool // nothing is to be begun any more
@@ -54,7 +55,7 @@ type Federation struct {
 func New(directory string, registries []Registry, options ...Option) (*Federation, error) {
 	names, faults := namesOf(registries)
 	f := &Federation{
-		rule: Rendezvous(names...), log: slog.New(slog.DiscardHandler), patience: DefaultPatience,
+		rule: Rendezvous(names...), log: slog.New(slog.DiscardHandler), patience: DefaultPatience, instance: sync.OnceValue(instanceid.New),
 		jobs: make(map[string]*Job), woken: make(chan struct{}, 1), viewing: make(chan struct{}, settledAtOnce),
 	}
 	faults = append(faults, option.Apply(f, options)...)
@@ -83,28 +84,10 @@ func (f *Federation) member(name string) *member {
 // newScheduler makes the scheduler of a registry. All take part under one instance id, unless options say otherwise. The caller
 // holds no lock: observers are called, which may call the federation.
 func (f *Federation) newScheduler(m *member, reg registry.Registry) (*scheduler.Scheduler, error) {
-	instance, err := f.instanceID(reg)
-	if err != nil {
-		return nil, err
-	}
 	options := []scheduler.Option{
-		scheduler.WithLogger(f.log.With(logRegistry, m.name)), scheduler.WithObserver(m), scheduler.WithInstanceID(instance),
+		scheduler.WithLogger(f.log.With(logRegistry, m.name)), scheduler.WithObserver(m), scheduler.WithInstanceID(f.instance()),
 	}
 	return scheduler.New(reg, slices.Concat(options, f.shared, m.options)...)
-}
-
-// instanceID returns the id under which schedulers take part: that of the first, which is made for its id alone.
-func (f *Federation) instanceID(reg registry.Registry) (string, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.instance == "" {
-		s, err := scheduler.New(reg)
-		if err != nil {
-			return "", err
-		}
-		f.instance = s.InstanceID()
-	}
-	return f.instance, nil
 }
 
 // bound passes on what SetStopTimeout was given before there was a scheduler, which has been published since.

@@ -6,12 +6,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/instanceid"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/following"
-	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/sharding"
 )
 
@@ -58,7 +58,7 @@ func newOptions(opts []Option) (options, error) {
 	}
 	faults := option.Apply(&o, opts)
 	if o.instance == "" {
-		o.instance = membership.NewInstanceID()
+		o.instance = instanceid.New()
 	}
 	faults = append(faults, o.checkShared())
 	return o, errors.Join(faults...)

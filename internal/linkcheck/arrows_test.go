@@ -16,6 +16,7 @@ import (
 var rooms = []struct{ name, imports string }{
 	// Tools that know nothing of jobs.
 	{"internal/execution", ""},
+	{"internal/instanceid", ""},
 	{"internal/logqueue", ""},
 	{"internal/option", ""},
 	{"internal/patience", ""},
@@ -86,7 +87,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/executions", "internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/jitter internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/instanceid internal/jitter internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/logqueue internal/option internal/protect internal/texts job"},
@@ -102,7 +103,7 @@ var rooms = []struct{ name, imports string }{
 	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/protect internal/texts job job/httpjob job/script registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
 	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jobtree internal/option job operate registry"},
-	{"federation", "federation/home internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/texts job registry scheduler"},
+	{"federation", "federation/home internal/instanceid internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/texts job registry scheduler"},
 
 	// The console: who may do what, what is live, the pages, and the interface that carries them.
 	{"console/access", ""},

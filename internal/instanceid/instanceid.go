@@ -1,4 +1,5 @@
-package membership
+// Package instanceid makes the ids under which processes take part in jobs, if they are given none.
+package instanceid
 
 import (
 	"crypto/rand"
@@ -9,9 +10,9 @@ import (
 	"strings"
 )
 
-// NewInstanceID returns "<ip>@-@<pid>-<random>". Containers may share an address and a pid of 1, so
+// New returns "<ip>@-@<pid>-<random>". Containers may share an address and a pid of 1, so
 // the random part is what keeps instances apart; the rest is for people.
-func NewInstanceID() string {
+func New() string {
 	return fmt.Sprintf("%s@-@%d-%s", hostIP(), os.Getpid(), strings.ToLower(rand.Text()[:8]))
 }
 
