@@ -19,20 +19,17 @@ type Rule func(cfg job.Config) (registry string)
 // ask asks the rule, and waits for it while ctx lasts.
 func (r Rule) ask(ctx context.Context, cfg job.Config) (string, error) {
 	registry := ""
-	answered := make(chan error, 1)
-	protect.Go(func() error {
+	returned, err := protect.Within(ctx, func() error {
 		registry = r(cfg)
 		return nil
-	}, func(err error) { answered <- err })
-	select {
-	case err := <-answered:
-		if err != nil {
-			return "", fmt.Errorf("the rule that names a job's registry: %w", err)
-		}
-		return registry, nil
-	case <-ctx.Done():
-		return "", fmt.Errorf("waiting for the rule that names a job's registry: %w", context.Cause(ctx))
+	})
+	switch {
+	case !returned:
+		return "", fmt.Errorf("waiting for the rule that names a job's registry: %w", err)
+	case err != nil:
+		return "", fmt.Errorf("the rule that names a job's registry: %w", err)
 	}
+	return registry, nil
 }
 
 // Rendezvous spreads jobs evenly over registries, by rendezvous hashing (Thaler and Ravishankar, 1998) of the job's name:

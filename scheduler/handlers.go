@@ -93,22 +93,12 @@ func (h handlers) takes(ctx context.Context, cfg job.Config) (bool, error) {
 	if h.take == nil {
 		return true, nil
 	}
-	type answer struct {
-		taken bool
-		err   error
-	}
-	answered := make(chan answer, 1)
 	taken := false
-	protect.Go(func() error {
+	_, err := protect.Within(ctx, func() error {
 		taken = h.take(cfg)
 		return nil
-	}, func(err error) { answered <- answer{err == nil && taken, err} })
-	select {
-	case a := <-answered:
-		return a.taken, a.err
-	case <-ctx.Done():
-		return false, context.Cause(ctx)
-	}
+	})
+	return err == nil && taken, err
 }
 
 // Configure implements [job.Handler].

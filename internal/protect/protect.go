@@ -3,6 +3,7 @@
 package protect
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime/debug"
@@ -21,6 +22,18 @@ func Call(fn func() error) error {
 	ended := make(chan error, 1)
 	Go(fn, func(err error) { ended <- err })
 	return <-ended
+}
+
+// Within is [Call] that does not wait beyond the end of ctx: then returned is false, and err the cause of that end.
+func Within(ctx context.Context, fn func() error) (returned bool, err error) {
+	ended := make(chan error, 1)
+	Go(fn, func(err error) { ended <- err })
+	select {
+	case err := <-ended:
+		return true, err
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
 }
 
 // Go calls fn on a goroutine of its own and then, on the same one, done with what [Call] would

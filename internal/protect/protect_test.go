@@ -1,6 +1,7 @@
 package protect_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -44,6 +45,24 @@ func TestCallMakesTheEndOfTheGoroutineAnError(t *testing.T) {
 		defer runtime.Goexit() // takes the place of the panic
 		panic("lost")
 	}), job.ErrGoexit)
+}
+
+// Nobody waits for code that does not return.
+func TestWithinTheTimeOfWhoWaits(t *testing.T) {
+	t.Parallel()
+	returned, err := protect.Within(t.Context(), func() error { panic(io.EOF) })
+	require.True(t, returned)
+	require.ErrorIs(t, err, io.EOF)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	hangs := make(chan struct{})
+	defer close(hangs)
+	returned, err = protect.Within(ctx, func() error {
+		cancel(io.ErrUnexpectedEOF)
+		<-hangs
+		return nil
+	})
+	require.False(t, returned)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }
 
 func TestGoTellsHowTheCodeEnded(t *testing.T) {

@@ -123,16 +123,14 @@ func (a *Asker) Stop() {
 
 // InTime calls code of a declaration and waits for it, while ctx lasts and at most for Timeout.
 func InTime(ctx context.Context, what string, code func() error) error {
-	returned := make(chan error, 1)
-	protect.Go(code, func(err error) { returned <- err })
-	timer := time.NewTimer(Timeout)
-	defer timer.Stop()
-	select {
-	case err := <-returned:
+	bounded, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	returned, err := protect.Within(bounded, code)
+	switch {
+	case returned:
 		return err
-	case <-ctx.Done():
-		return fmt.Errorf("waiting for %s: %w", what, context.Cause(ctx))
-	case <-timer.C:
-		return NotReturned(what, false)
+	case ctx.Err() != nil:
+		return fmt.Errorf("waiting for %s: %w", what, err)
 	}
+	return NotReturned(what, false)
 }
