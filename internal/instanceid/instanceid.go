@@ -8,12 +8,15 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
 // New returns "<ip>@-@<pid>-<random>". Containers may share an address and a pid of 1, so
 // the random part is what keeps instances apart; the rest is for people.
 func New() string {
-	return fmt.Sprintf("%s@-@%d-%s", hostIP(), os.Getpid(), strings.ToLower(rand.Text()[:8]))
+	process := fmt.Sprintf("%d-%s", os.Getpid(), strings.ToLower(rand.Text()[:8]))
+	return jobtree.InstanceID{IP: hostIP(), Process: process}.String()
 }
 
 // hostIP returns the host's first address that others can reach, preferring IPv4, as Java peers

@@ -16,7 +16,6 @@ import (
 var rooms = []struct{ name, imports string }{
 	// Tools that know nothing of jobs.
 	{"internal/execution", ""},
-	{"internal/instanceid", ""},
 	{"internal/logqueue", ""},
 	{"internal/option", ""},
 	{"internal/patience", ""},
@@ -51,6 +50,7 @@ var rooms = []struct{ name, imports string }{
 	{"sharding", "internal/protect internal/texts"},
 	{"internal/javayaml", ""},
 	{"internal/jobtree", "cronexpr internal/javayaml internal/reference internal/texts job registry"},
+	{"internal/instanceid", "internal/jobtree"},
 	{"internal/guarded", "internal/jobtree internal/option internal/texts registry"},
 	{"internal/careless", "internal/jobtree registry"},
 
