@@ -17,11 +17,10 @@ import (
 
 // valve is a line to a server that lets through what the server says, or nothing of it.
 type valve struct {
-	mu     sync.Mutex
-	open   *sync.Cond
-	shut   bool
-	ended  bool
-	passed int64
+	mu    sync.Mutex
+	open  *sync.Cond
+	shut  bool
+	ended bool
 }
 
 // newValve opens a line, and returns the address of its other end.
@@ -48,7 +47,7 @@ func newValve(t *testing.T, to string) (v *valve, address string) {
 			v.mu.Lock()
 			conns = append(conns, client, server)
 			v.mu.Unlock()
-			lines.Go(func() { pass(server, client, func(int) {}) })
+			lines.Go(func() { pass(server, client, func() {}) })
 			lines.Go(func() { pass(client, server, v.wait) })
 		}
 	})
@@ -67,13 +66,13 @@ func newValve(t *testing.T, to string) (v *valve, address string) {
 }
 
 // pass copies until one end is closed.
-func pass(to, from net.Conn, each func(n int)) {
+func pass(to, from net.Conn, each func()) {
 	defer to.Close()
 	defer from.Close()
 	text := make([]byte, 8<<10)
 	for {
 		n, err := from.Read(text)
-		each(n)
+		each()
 		if _, failed := to.Write(text[:n]); err != nil || failed != nil {
 			return
 		}
@@ -81,13 +80,12 @@ func pass(to, from net.Conn, each func(n int)) {
 }
 
 // wait waits until the line is open.
-func (v *valve) wait(n int) {
+func (v *valve) wait() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for v.shut && !v.ended {
 		v.open.Wait()
 	}
-	v.passed += int64(n)
 }
 
 func (v *valve) set(shut bool) {

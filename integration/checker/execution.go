@@ -48,11 +48,6 @@ func (e *execution) outcome() jobtree.Outcome {
 	return e.after.Current.Outcome
 }
 
-// busyAt tells whether the execution kept its item busy at a moment, give or take what messages take.
-func (e *execution) busyAt(t time.Time, jitter time.Duration) bool {
-	return !e.began.After(t.Add(jitter)) && (e.closed.IsZero() || !e.freed().Add(jitter).Before(t))
-}
-
 // freed returns when the item was free again after an execution whose end is recorded: not before its
 // code had returned, unless its process was taken for dead.
 func (e *execution) freed() time.Time {

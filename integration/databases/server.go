@@ -112,9 +112,6 @@ func (s *Server) start(args []string) (*serverprocess.Process, error) {
 	return serverprocess.Start(command, s.log(), serverprocess.Unprivileged())
 }
 
-// Kind tells what the server is.
-func (s *Server) Kind() *Kind { return s.kind }
-
 // Address returns "host:port". It stays the same over a restart.
 func (s *Server) Address() string { return net.JoinHostPort("127.0.0.1", s.port) }
 

@@ -20,10 +20,7 @@ var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 )
 
-const (
-	ours = "10.0.0.1@-@go"
-	java = "10.0.0.2@-@7"
-)
+const ours = "10.0.0.1@-@go"
 
 // stored is a job of four items with an instance of ours, changed.
 func stored(t *testing.T, change func(*job.Config), more ...registry.Node) []registry.Node {
