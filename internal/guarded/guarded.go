@@ -1,5 +1,5 @@
-// Package guarded writes nodes of a job's tree under the condition that each is as it was read, in as
-// few transactions as a registry takes, and writes down with them who did it.
+// Package guarded writes nodes of a job's tree under the condition that each is as it was read, in
+// few transactions, each as large as the registry takes it, and writes down with them who did it.
 package guarded
 
 import (
@@ -34,7 +34,8 @@ func NewWriter(target registry.Committer, always ...registry.Condition) *Writer 
 }
 
 // Commit writes all steps in one transaction if they fit, else the last ones in a transaction of their
-// own behind the others. Last are at most [MaxSteps] and hold the config node: a job without one is no
+// own behind the others. Whether they fit, their number says, and a registry that refuses them as too
+// large. Last are at most [MaxSteps] and hold the config node: a job without one is no
 // job to anybody, so nobody sees a new job before all that is said of it. A note that is not nil is written with
 // each of the transactions, and says what was done up to there.
 //
@@ -52,14 +53,51 @@ func (w *Writer) Commit(ctx context.Context, note *Note, first, last []Step) (ag
 		}
 	}
 	if len(first)+len(last) <= MaxSteps {
-		return w.commit(ctx, note, slices.Concat(first, last))
+		again, err = w.commit(ctx, note, slices.Concat(first, last))
+		if len(first) == 0 || !errors.Is(err, registry.ErrTooLarge) {
+			return again, err
+		}
+		if alone := w.tooLarge(ctx, last); alone != nil {
+			return false, alone
+		}
 	}
 	for part := range slices.Chunk(first, MaxSteps) {
-		if again, err := w.commit(ctx, note, part); err != nil {
+		if again, err := w.inHalves(ctx, note, part); err != nil {
 			return again, err
 		}
 	}
 	return w.commit(ctx, note, last)
+}
+
+// inHalves writes steps in one transaction or, as long as those are too large for the registry, each half on its own. What is
+// too large was not done.
+func (w *Writer) inHalves(ctx context.Context, note *Note, steps []Step) (again bool, err error) {
+	again, err = w.commit(ctx, note, steps)
+	if len(steps) == 1 || !errors.Is(err, registry.ErrTooLarge) {
+		return again, err
+	}
+	half := len(steps) / 2
+	if again, err = w.inHalves(ctx, note, steps[:half]); err == nil {
+		again, err = w.inHalves(ctx, note, steps[half:])
+	}
+	return again, err
+}
+
+// tooLarge returns the error of a registry that does not take steps in one transaction, as far as it says so before it looks
+// at conditions: one of those that it is asked under never holds. Nothing need be written before them then.
+func (w *Writer) tooLarge(ctx context.Context, steps []Step) error {
+	if len(steps) == 0 {
+		return nil
+	}
+	path := steps[0].Write.Path
+	txn := registry.Txn{If: []registry.Condition{registry.Absent(path), registry.Present(path)}, Repeat: registry.RepeatHarmless}
+	for _, s := range steps {
+		txn.Then = append(txn.Then, s.Write)
+	}
+	if _, err := w.target.Commit(ctx, txn); errors.Is(err, registry.ErrTooLarge) {
+		return err
+	}
+	return nil
 }
 
 func (w *Writer) commit(ctx context.Context, note *Note, steps []Step) (again bool, err error) {

@@ -52,6 +52,56 @@ func TestAllAtOnceOrLastTheLast(t *testing.T) {
 	}
 }
 
+// What a registry does not take in one request is cut, the last ones still in a transaction of their own behind the others.
+func TestWhatIsTooLargeIsCut(t *testing.T) {
+	t.Parallel()
+	long := func(kind string, n, bytes int) []guarded.Step {
+		all := steps(kind, n)
+		for i := range all {
+			all[i].Write.Value = strings.Repeat("x", bytes)
+		}
+		return all
+	}
+	for name, test := range map[string]struct {
+		first, last []guarded.Step
+		commits     int // 0: it does not fit, and nothing is written
+	}{
+		"it fits":                         {long("first", 10, 100), long("last", 2, 100), 1},
+		"not together with the last ones": {long("first", 10, 100), long("last", 1, 9_500), 2},
+		"nor without them":                {long("first", 40, 900), long("last", 1, 8_000), 5},
+		"there are no last ones":          {long("first", 40, 900), nil, 4},
+		"more than fit by number":         {long("first", 100, 200), long("last", 2, 100), 4},
+		"each alone":                      {long("first", 3, 7_000), long("last", 1, 7_000), 4},
+		"one alone is too large":          {long("first", 1, 10_001), nil, 0},
+		"the last ones are":               {long("first", 3, 10), long("last", 2, 6_000), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := memory.NewServer(memory.WithMaxBytes(10_000)).Open("test")
+			defer reg.Close(context.Background()) //nolint:errcheck // nothing is left to be said
+			again, err := guarded.NewWriter(reg).Commit(t.Context(), nil, test.first, test.last)
+			require.False(t, again)
+			nodes, revision, listErr := reg.List(t.Context(), "/orders")
+			require.NoError(t, listErr)
+			if test.commits == 0 {
+				require.ErrorIs(t, err, registry.ErrTooLarge)
+				require.Empty(t, nodes)
+				return
+			}
+			require.NoError(t, err)
+			require.Len(t, nodes, len(test.first)+len(test.last))
+			commits := map[registry.Revision]bool{}
+			for _, n := range nodes {
+				commits[n.Revision] = true
+				if registry.Within(n.Path, "/orders/last") {
+					require.Equal(t, revision, n.Revision)
+				}
+			}
+			require.Len(t, commits, test.commits)
+		})
+	}
+}
+
 func TestNothingBehindAConflict(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("test")
