@@ -133,7 +133,7 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 		{Write: registry.Put(m.tree.Config(), o.config), Guard: registry.Unchanged(m.tree.Config(), kept)},
 	}
 	w := guarded.NewWriter(m.to, registry.Unchanged(m.tree.Config(), kept))
-	if len(first)+len(last) <= guarded.MaxSteps {
+	if !m.apart && len(first)+len(last) <= guarded.MaxSteps {
 		first, last = nil, append(first, last...)
 	}
 	if again, err = w.Commit(ctx, nil, first, nil); err == nil {
@@ -144,6 +144,10 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 		again, err = w.Commit(ctx, nil, nil, last)
 		if now := time.Now(); now.Sub(o.read) > m.copies && (err == nil || again) { // it stood between the two
 			m.late, again = &original{state: o.state, cfg: o.cfg, config: o.config, nodes: o.nodes, read: now}, true
+		}
+		if errors.Is(err, registry.ErrTooLarge) && len(first) == 0 && !m.apart { // nothing was written
+			m.apart = true
+			return true, nil
 		}
 	}
 	if errors.Is(err, registry.ErrConflict) || again && ctx.Err() == nil {

@@ -39,7 +39,9 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		if now.next == toShut {
 			m.r.Resumed = m.r.Resumed || !began
 			began = true
-		} else if err := m.writable(ctx); err != nil {
+		} else if text, err := jobtree.EncodeConfig(now.state.Config.Value); err != nil {
+			return refused("its configuration cannot be written: %v", err)
+		} else if err := m.writable(ctx, shown, text); err != nil {
 			return asRefused(err)
 		}
 		switch {

@@ -102,10 +102,13 @@ func refusedOnItsWay(operated jobtree.Operated) error {
 	return refused("it is being moved to %s: complete that first, or enable the job to call it off", operated.Moving.To)
 }
 
+// lenOfMove is how long the id of a move is.
+const lenOfMove = 16
+
 // stop is the transaction that disables the job and notes why.
 func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtree.Operated) registry.Txn {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	id := rand.Text()[:16]
+	id := rand.Text()[:lenOfMove]
 	cfg := st.Config.Value
 	operated.Moving = &jobtree.Moving{To: m.r.To, Move: id, Since: now, Disabled: cfg.Disabled}
 	by := m.opts.author()

@@ -40,12 +40,14 @@
 //	keep   B A  the place in B is kept by {"home":"a","arriving":true}, and A notes the revision of that: once
 //	            B has another one, the job has arrived, whatever becomes of it there
 //	copy     B  records, missed fires, checkpoints, marks and the rest are copied and last, in one
-//	            transaction, the configuration and where fencing tokens start
+//	            transaction, the configuration and where fencing tokens start. What fits is copied with
+//	            that; what does not comes before, in several, and nobody looks at it until then
 //	tell        the directory's node is changed to B
 //	clean    A  what is left of the job is deleted; {"home":"b"} stays
 //
 // Before it stops the job, and again before it closes it, a mover asks B and the directory to write what it will, in a
 // transaction whose conditions cannot hold: who may not write there, or a store that is full, is found while the job can stay.
+// So is a store that does not take so much in one transaction: B a configuration or another node, or A what closes the job.
 //
 // Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was
 // disabled, and are not made up. From then on it can only be completed. Whoever dies on the way leaves a job that runs

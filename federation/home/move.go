@@ -55,8 +55,9 @@ type Moved struct {
 // it is; what an earlier move has left of it in other registries is cleaned up.
 //
 // Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry, by
-// elasticron migrate too, or removed, something of it cannot be read, to has a job of this name, or to or the directory
-// cannot be written; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the
+// elasticron migrate too, or removed, something of it cannot be read, to has a job of this name, to or the directory
+// cannot be written, or something of it is too large for to, or for its home once it is closed, which is also a
+// [registry.ErrTooLarge]; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the
 // registries. If to or the directory cannot be written any more when the job was stopped already, it is not closed, and the
 // error is that of the registry.
 func (d *Directory) Move(ctx context.Context, job, to string, opts MoveOptions) (Moved, error) {
@@ -173,6 +174,7 @@ type mover struct {
 	stands   string        // how far the job is, and what can be done then, for an error that keeps it there; empty: where it was
 	copies   time.Duration // how long copying the job may take
 	late     *original     // what was brought later than that, read when it had been; nil: nothing was
+	apart    bool          // the new home does not take all of it in one transaction
 }
 
 func (m *mover) say(format string, args ...any) {

@@ -2,6 +2,7 @@ package home
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // shut waits until nothing of the stopped job runs and its owners have had time to note what they missed, and closes it. It
 // answers false if the configuration is not that of revision any more, or the mark of elasticron migrate not that of migrated.
 func (m *mover) shut(ctx context.Context, revision, migrated registry.Revision) (closed bool, err error) {
-	m.stands = fmt.Sprintf("it is stopped in %s, and not closed: call it again to go on, or enable the job to call it off", m.r.From)
+	m.stands = m.stopped()
 	view, err := m.from.View(ctx, m.tree.Root())
 	if err != nil {
 		return false, away(ctx, m.r.From, err)
@@ -139,16 +140,16 @@ func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.
 	if err != nil || operated.Moving == nil {
 		return false, nil
 	}
-	if err := m.writable(ctx); err != nil {
-		return false, m.standing(err)
-	}
-	m.say("closing it in %s", m.r.From)
 	cfg := st.Config.Value
 	cfg.Disabled = operated.Moving.Disabled
 	text, err := jobtree.EncodeConfig(cfg)
 	if err != nil {
 		return false, refused("its configuration cannot be written: %v", err)
 	}
+	if err := m.writable(ctx, shown, text); err != nil {
+		return false, m.standing(err)
+	}
+	m.say("closing it in %s", m.r.From)
 	m.stands = fmt.Sprintf("it is stopped in %s, and may be closed: call it again to go on", m.r.From)
 	again, err := commit(ctx, m.r.From, m.from, registry.Txn{
 		If: []registry.Condition{
@@ -160,5 +161,14 @@ func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.
 			Home: m.r.To, Move: operated.Moving.Move, Since: operated.Moving.Since, Config: text,
 		}))},
 	})
+	if err != nil && !errors.Is(err, registry.ErrUnknownOutcome) {
+		m.stands = m.stopped()
+		err = m.standing(err)
+	}
 	return !again && err == nil, err
+}
+
+// stopped is how far a job is that was not closed.
+func (m *mover) stopped() string {
+	return fmt.Sprintf("it is stopped in %s, and not closed: call it again to go on, or enable the job to call it off", m.r.From)
 }

@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -16,6 +19,9 @@ type unwritableError struct {
 }
 
 func (e *unwritableError) Error() string {
+	if errors.Is(e.err, registry.ErrTooLarge) {
+		return fmt.Sprintf("%s does not take all of it: %v", e.registry, e.err)
+	}
 	return fmt.Sprintf("%s cannot be written: %v", e.registry, e.err)
 }
 
@@ -29,24 +35,55 @@ func asRefused(err error) error {
 	return err
 }
 
-// writable fails if it is certain that the job could not arrive: that is to be known before it is stopped, and before it is
-// closed, as from then on nothing calls the move off. A directory that is away, or silent, is no reason: it is told by
-// whoever moves next, and the job is not to stand still for it.
-func (m *mover) writable(ctx context.Context) error {
-	if err := m.try(ctx, m.r.To, m.to); err != nil || m.d.name == m.r.To || m.d.name == m.r.From {
+// writable fails if it is certain that the job could not arrive with a configuration: that is to be known before it is stopped,
+// and before it is closed, as from then on nothing calls the move off. A directory that is away, or silent, is no reason: it is
+// told by whoever moves next, and the job is not to stand still for it.
+func (m *mover) writable(ctx context.Context, shown registry.Snapshot, config string) error {
+	if err := m.fits(ctx, shown, config); err != nil || m.d.name == m.r.To || m.d.name == m.r.From {
 		return err
 	}
 	bounded, cancel := context.WithTimeout(ctx, directoryAnswers)
 	defer cancel()
 	store, err := m.d.store(bounded, m.d.name)
 	if err == nil {
-		err = m.try(bounded, m.d.name, store)
+		err = m.try(bounded, m.d.name, store, registry.Put(m.tree.Config(), ""), registry.Put(m.tree.Operated(), ""))
 	}
 	if unwritable := (*unwritableError)(nil); errors.As(err, &unwritable) {
 		return err
 	}
 	return ctx.Err()
 }
+
+// fits tries whether the new home takes what it cannot be given in parts, which is what is written with the configuration, and
+// any other node; and whether the former home takes what closes the job: that quotes the configuration, which can double it.
+func (m *mover) fits(ctx context.Context, shown registry.Snapshot, config string) error {
+	tokens := jobtree.EncodeTokens(jobtree.Tokens{Base: math.MaxInt64})
+	if err := m.try(ctx, m.r.To, m.to,
+		registry.Put(m.tree.Config(), config), registry.Put(m.tree.Tokens(), tokens), registry.Put(m.tree.Operated(), "")); err != nil {
+		return err
+	}
+	longest := registry.Node{Path: m.tree.Operated()}
+	for n := range shown.All() {
+		if name, known := jobtree.Parse(n.Path); known && !n.Ephemeral() && carried(name.Kind) && len(n.Value) > len(longest.Value) {
+			longest = n
+		}
+	}
+	if len(longest.Value) > max(anyTakes, len(config)) {
+		if err := m.try(ctx, m.r.To, m.to, registry.Put(m.tree.Config(), ""), registry.Put(longest.Path, longest.Value)); err != nil {
+			return err
+		}
+	}
+	closed := jobtree.EncodeElsewhere(jobtree.Elsewhere{
+		Home: m.r.To, Move: strings.Repeat("A", lenOfMove), Kept: math.MaxInt64, Since: time.Unix(0, 999_999_999), Config: config,
+	})
+	if len(closed) <= anyTakes {
+		return nil
+	}
+	return m.try(ctx, m.r.From, m.from, registry.Put(m.tree.Config(), closed))
+}
+
+// anyTakes is how many bytes every registry takes, by all that is known of them: an ordinary job needs no tries for them.
+const anyTakes = 64 << 10
 
 const (
 	// directoryAnswers is how long a move waits to hear whether the directory can be written.
@@ -56,19 +93,19 @@ const (
 )
 
 // try asks a registry to write of the job what a move writes there, under conditions of which one never holds. So it is not
-// done, now or by a late copy, whoever dies or sleeps meanwhile. A registry that refuses the user, or is full, says so before
-// it looks at conditions.
-func (m *mover) try(ctx context.Context, name string, store Store) error {
+// done, now or by a late copy, whoever dies or sleeps meanwhile. A registry that refuses the user, is full, or does not take so
+// much, says so before it looks at conditions.
+func (m *mover) try(ctx context.Context, name string, store Store, writes ...registry.Write) error {
 	for {
 		_, err := store.Commit(ctx, registry.Txn{
 			If:     []registry.Condition{registry.Absent(m.tree.Config()), registry.Present(m.tree.Config())},
-			Then:   []registry.Write{registry.Put(m.tree.Config(), ""), registry.Put(m.tree.Operated(), "")},
+			Then:   writes,
 			Repeat: registry.RepeatHarmless,
 		})
 		switch {
 		case err == nil, errors.Is(err, registry.ErrConflict):
 			return nil
-		case errors.Is(err, registry.ErrDenied), errors.Is(err, registry.ErrNoSpace):
+		case errors.Is(err, registry.ErrDenied), errors.Is(err, registry.ErrNoSpace), errors.Is(err, registry.ErrTooLarge):
 			return &unwritableError{name, err}
 		case !errors.Is(err, registry.ErrUnknownOutcome) || ctx.Err() != nil:
 			return away(ctx, name, err)
