@@ -137,13 +137,13 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 		first, last = nil, append(first, last...)
 	}
 	if again, err = w.Commit(ctx, nil, first, nil); err == nil {
-		if time.Since(o.read) > m.copies { // fires have come that nobody has noted
+		if m.passed(o.read) > m.copies { // fires have come that nobody has noted
 			m.copies *= 2
 			return true, nil
 		}
 		again, err = w.Commit(ctx, nil, nil, last)
-		if now := time.Now(); now.Sub(o.read) > m.copies && (err == nil || again) { // it stood between the two
-			m.late, again = &original{state: o.state, cfg: o.cfg, config: o.config, nodes: o.nodes, read: now}, true
+		if took := m.passed(o.read); took > m.copies && (err == nil || again) { // it stood between the two
+			m.late, again = &original{state: o.state, cfg: o.cfg, config: o.config, nodes: o.nodes, read: o.read.after(took)}, true
 		}
 		if errors.Is(err, registry.ErrTooLarge) && len(first) == 0 && !m.apart { // nothing was written
 			m.apart = true

@@ -39,6 +39,8 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		if now.next == toShut {
 			m.r.Resumed = m.r.Resumed || !began
 			began = true
+		} else if err := tellsFires(now.state.Config.Value); err != nil {
+			return refused("%v", err)
 		} else if text, err := jobtree.EncodeConfig(now.state.Config.Value); err != nil {
 			return refused("its configuration cannot be written: %v", err)
 		} else if err := m.writable(ctx, shown, text); err != nil {
@@ -51,7 +53,7 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		case now.next == toStop:
 			m.say("stopping it in %s", m.r.From)
 			m.stands = fmt.Sprintf("it may be stopped in %s: call it again to go on, or enable the job to call it off", m.r.From)
-			again, err := commit(ctx, m.r.From, m.from, m.stop(shown, now.state, now.operated))
+			again, err := commit(ctx, m.r.From, m.from, m.stop(shown, now.state, now.operated, m.now(ctx).Time))
 			if err != nil {
 				return err
 			}

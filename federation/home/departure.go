@@ -105,15 +105,14 @@ func refusedOnItsWay(operated jobtree.Operated) error {
 // lenOfMove is how long the id of a move is.
 const lenOfMove = 16
 
-// stop is the transaction that disables the job and notes why.
-func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtree.Operated) registry.Txn {
-	now := time.Now().UTC().Truncate(time.Millisecond)
+// stop is the transaction that disables the job and notes why, and since when by the registry's clock.
+func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtree.Operated, since time.Time) registry.Txn {
 	id := rand.Text()[:lenOfMove]
 	cfg := st.Config.Value
-	operated.Moving = &jobtree.Moving{To: m.r.To, Move: id, Since: now, Disabled: cfg.Disabled}
+	operated.Moving = &jobtree.Moving{To: m.r.To, Move: id, Since: since.UTC().Truncate(time.Millisecond), Disabled: cfg.Disabled}
 	by := m.opts.author()
 	operated = operated.With(jobtree.Operation{
-		ID: id, Verb: "move", Who: by.Who, How: by.How, When: now, Reason: by.Reason,
+		ID: id, Verb: "move", Who: by.Who, How: by.How, When: time.Now().UTC().Truncate(time.Millisecond), Reason: by.Reason,
 		Changed: fmt.Sprintf("registry %s -> %s", m.r.From, m.r.To),
 	})
 	cfg.Disabled = true

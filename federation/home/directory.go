@@ -47,6 +47,7 @@ type Store interface {
 	registry.Reader
 	registry.Committer
 	registry.Viewer
+	registry.Clock
 }
 
 // Directory finds the homes of jobs. Its methods may be called concurrently.
@@ -54,6 +55,7 @@ type Directory struct {
 	name  string
 	names []string // ascending
 	reach func(ctx context.Context, name string) (Store, error)
+	clock clock
 }
 
 // New returns what finds jobs in registries of these names. directory is one of them, and must be the same for all
@@ -61,7 +63,7 @@ type Directory struct {
 //
 // A name has 1 to 63 lower-case letters, digits and "-"; it is stored. The error is an [ErrInvalidOption].
 func New(directory string, names []string, reach func(ctx context.Context, name string) (Store, error)) (*Directory, error) {
-	d := &Directory{name: directory, names: slices.Sorted(slices.Values(names)), reach: reach}
+	d := &Directory{name: directory, names: slices.Sorted(slices.Values(names)), reach: reach, clock: newClock()}
 	var faults []error
 	fault := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("%w: "+format, append([]any{ErrInvalidOption}, args...)...))

@@ -47,7 +47,8 @@
 //
 // Before it stops the job, and again before it closes it, a mover asks B and the directory to write what it will, in a
 // transaction whose conditions cannot hold: who may not write there, or a store that is full, is found while the job can stay.
-// So is a store that does not take so much in one transaction: B a configuration or another node, or A what closes the job.
+// So is a store that does not take so much in one transaction: B a configuration or another node, or A what closes the job. And
+// so is a job of which the mover cannot tell when it fires, as in a time zone that it does not know.
 //
 // Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was
 // disabled, and are not made up. From then on it can only be completed. Whoever dies on the way leaves a job that runs
@@ -60,10 +61,16 @@
 //
 // Fires that come while the job stands are noted as missed when it is copied, and made up as the job's misfire policy says;
 // so are those of the ten seconds after the copy, unless they are seen in B. A mover that stood just before its last
-// transaction notes afterwards what came meanwhile, of each item that has not begun in B by then; if it dies before it has,
-// that is lost. If it takes longer until a process has taken the job up there, what comes in between is lost, unless the job
-// has a misfire window. Of an item that somebody disables while the job stands, none of these is noted. An execution that
-// was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
+// transaction, or whose machine slept, notes afterwards what came meanwhile, of each item that has not begun in B by then; if it
+// dies before it has, that is lost. If it takes longer until a process has taken the job up there, what comes in between is lost,
+// unless the job has a misfire window. Of an item that somebody disables while the job stands, none of these is noted.
+//
+// When the job was stopped and copied is told by the clock of A, and not by the mover's, which nobody checks. The processes' may
+// be half a minute ahead of A's or behind, so the fires of half a minute before and after count as well, unless the item has run
+// for them or for a later one. If the job was enabled or given its cron in the half minute before, or is disabled in the one
+// after, fires of that time are made up that were none. If A tells no time, the mover's clock counts.
+//
+// An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //
 // Who disables the job while it is stopped finds it disabled in B. From its end in A on, operations refuse whatever is about
 // the job in A, and in B until it has arrived there: no force writes over a node that says where the job is.

@@ -55,7 +55,7 @@ type Moved struct {
 // it is; what an earlier move has left of it in other registries is cleaned up.
 //
 // Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry, by
-// elasticron migrate too, or removed, something of it cannot be read, to has a job of this name, to or the directory
+// elasticron migrate too, or removed, something of it cannot be read, or when it fires not be told, to has a job of this name, to or the directory
 // cannot be written, or something of it is too large for to, or for its home once it is closed, which is also a
 // [registry.ErrTooLarge]; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the
 // registries. If to or the directory cannot be written any more when the job was stopped already, it is not closed, and the
@@ -185,6 +185,13 @@ func (m *mover) say(format string, args ...any) {
 
 func (m *mover) note(format string, args ...any) {
 	m.r.Notes = append(m.r.Notes, fmt.Sprintf(format, args...))
+}
+
+// noteOnce is note, unless that is noted already.
+func (m *mover) noteOnce(text string) {
+	if !slices.Contains(m.r.Notes, text) {
+		m.note("%s", text)
+	}
 }
 
 // commit carries out one transaction. again tells that something has changed meanwhile, or that the answer was lost: look

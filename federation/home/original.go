@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/cronexpr"
 	"github.com/elasticron/elasticron/internal/inforce"
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -21,7 +22,7 @@ type original struct {
 	config string
 	tokens jobtree.Tokens
 	nodes  map[string]string // that it is to have in its new home, by path, but for those above
-	read   time.Time         // when it was read
+	read   moment            // when it was read
 	fires  []time.Time       // that came since it was closed, or come until it is taken up
 }
 
@@ -38,7 +39,10 @@ func (m *mover) closedConfig(left registry.Snapshot, e jobtree.Elsewhere) (job.C
 func (m *mover) originalOf(ctx context.Context, cfg job.Config, left registry.Snapshot, e jobtree.Elsewhere) (original, error) {
 	st := jobtree.StateOf(m.r.Job, left)
 	closed := left.Get(m.tree.Config()).Revision
-	o := original{state: st, cfg: cfg, config: e.Config, nodes: make(map[string]string), read: time.Now()}
+	o := original{state: st, cfg: cfg, config: e.Config, nodes: make(map[string]string), read: m.now(ctx)}
+	if err := tellsFires(cfg); err != nil { // it has left its home: it is to run again all the same
+		m.noteOnce(err.Error())
+	}
 	if err := o.findFires(ctx, e.Since, o.read.Add(m.copies+takenUp)); err != nil {
 		return o, err
 	}
@@ -60,7 +64,7 @@ func (m *mover) originalOf(ctx context.Context, cfg job.Config, left registry.Sn
 			o.nodes[m.tree.ItemMisfire(n)] = fires
 		}
 	}
-	if err := m.request(&o, o.read); err != nil {
+	if err := m.request(&o, o.read.Time); err != nil {
 		return o, err
 	}
 	operated, err := jobtree.DecodeOperated(left.Get(m.tree.Operated()))
@@ -129,26 +133,44 @@ func (m *mover) request(o *original, now time.Time) error {
 	return nil
 }
 
-// lateBegin is how long before the stop a fire may have been that was still on time to begin: by the rules, and as much
-// again for clocks that differ.
-const lateBegin = 2 * inforce.LateAfter
+// lateBegin is how long before the stop a fire may have come that was still on time to begin: by the rules, and by the clock
+// of a process that is behind by as much as clocks may be.
+const lateBegin = inforce.LateAfter + inforce.ClockTolerance
 
-// takenUp is how long it may take from then on until processes see the fires come in the new home. What comes meanwhile has
-// no other witness. Who takes the item up leaves out a noted fire that is still to come, and one that the item ran for.
-const takenUp = 10 * time.Second
+// takenUp is how long it may take from then on until processes see the fires come in the new home, by clocks that are ahead of
+// the registry's. What comes meanwhile has no other witness. Who takes the item up leaves out a noted fire that is still to
+// come, and one that the item ran for.
+const takenUp = 10*time.Second + inforce.ClockTolerance
 
-// findFires finds the newest fires that an item may have missed while the job stood, or may miss before it is taken up. Of a
-// job without records nobody makes up what is noted, or takes out what has run: it would all run if executions were recorded
-// one day.
+// makesUp tells whether fires of a job that come while it stands are made up.
+func makesUp(cfg job.Config) bool {
+	return !cfg.Disabled && !cfg.Unmonitored && cfg.Misfire != job.MisfireSkip
+}
+
+// tellsFires fails if the mover cannot tell when the job fires, and should. It may not know the job's time zone.
+func tellsFires(cfg job.Config) error {
+	if _, err := cfg.Schedule(); err != nil && makesUp(cfg) {
+		return fmt.Errorf("when it fires cannot be told here, so nothing that comes while it stands would be made up: %w", err)
+	}
+	return nil
+}
+
+// findFires finds the newest fires that an item may have missed while the job stood, or may miss before it is taken up. A
+// fire has come when its jitter is over. Of a job without records nobody makes up what is noted, or takes out what has run: it
+// would all run if executions were recorded one day.
 func (o *original) findFires(ctx context.Context, since, until time.Time) error {
 	schedule, err := o.cfg.Schedule()
-	if err != nil || o.cfg.Disabled || o.cfg.Unmonitored || since.IsZero() || o.cfg.Misfire == job.MisfireSkip || cronexpr.IsTriggered(schedule) {
+	if err != nil || !makesUp(o.cfg) || since.IsZero() || cronexpr.IsTriggered(schedule) {
 		return nil
 	}
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
 		return nil
 	}
-	for fire := range cronexpr.Between(schedule, since.Add(-lateBegin), until) { // a job may have stood for months
+	since = since.Add(-lateBegin)
+	for fire := range cronexpr.Between(schedule, since.Add(-o.cfg.Jitter), until) { // a job may have stood for months
+		if len(o.fires) == 0 && !o.told(fire).After(since) {
+			continue
+		}
 		o.fires = append(o.fires, fire)
 		if len(o.fires) == 2*jobtree.MaxMissedFires {
 			o.fires = append(o.fires[:0], o.fires[jobtree.MaxMissedFires:]...)
@@ -157,26 +179,36 @@ func (o *original) findFires(ctx context.Context, since, until time.Time) error 
 			}
 		}
 	}
+	for last := len(o.fires) - 1; last >= 0 && o.told(o.fires[last]).After(until); last-- {
+		o.fires = o.fires[:last]
+	}
 	return nil
 }
 
+// told is when processes are told of a fire.
+func (o *original) told(fire time.Time) time.Time {
+	return fire.Add(jitter.Jitter{Job: o.cfg.Name, Most: o.cfg.Jitter}.Of(fire))
+}
+
 // missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is
-// taken up.
+// taken up. What came before the first run of an item is not made up: it may have come before the item.
 func (o *original) missed(item int, since time.Time) string {
 	it := o.state.Item(item)
 	if it.Disabled || item >= o.cfg.ShardingTotalCount {
 		return ""
 	}
-	if last := it.Record.Value.LastFire; last.IsZero() {
-		since = since.Add(-time.Millisecond) // a fire of the very moment in which the job was stopped
-	} else if since = since.Add(-lateBegin); last.After(since) {
-		since = last
-	}
-	later := slices.IndexFunc(o.fires, func(fire time.Time) bool { return fire.After(since) })
+	last := it.Record.Value.LastFire
+	later := slices.IndexFunc(o.fires, func(fire time.Time) bool {
+		if last.IsZero() {
+			return !o.told(fire).Before(since)
+		}
+		return fire.After(last)
+	})
 	if later < 0 {
 		return ""
 	}
 	noted := it.Misfire.Value
+	noted.Times = "" // what is noted may be of another cron. Who reads a note of none takes out what is no fire of its own
 	noted.Fires = jobtree.MissedFires(append(slices.Clone(noted.Fires), o.fires[later:]...)...)
 	return jobtree.EncodeMisfire(noted)
 }

@@ -142,6 +142,9 @@ func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.
 	}
 	cfg := st.Config.Value
 	cfg.Disabled = operated.Moving.Disabled
+	if err := tellsFires(cfg); err != nil {
+		return false, m.standing(err)
+	}
 	text, err := jobtree.EncodeConfig(cfg)
 	if err != nil {
 		return false, refused("its configuration cannot be written: %v", err)

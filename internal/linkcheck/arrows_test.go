@@ -102,7 +102,7 @@ var rooms = []struct{ name, imports string }{
 	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option job registry sharding"},
 	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/protect internal/texts job job/httpjob job/script registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
-	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jobtree internal/option job operate registry"},
+	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jitter internal/jobtree internal/option job operate registry"},
 	{"federation", "federation/home internal/instanceid internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/texts job registry scheduler"},
 
 	// The console: who may do what, what is live, the pages, and the interface that carries them.
