@@ -142,8 +142,8 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 			return true, nil
 		}
 		again, err = w.Commit(ctx, nil, nil, last)
-		if took := m.passed(o.read); took > m.copies && (err == nil || again) { // it stood between the two
-			m.late, again = &original{state: o.state, cfg: o.cfg, config: o.config, nodes: o.nodes, read: o.read.after(took)}, true
+		if m.passed(o.read) > m.copies && (err == nil || again) { // it stood between the two
+			m.late, again = &original{state: o.state, cfg: o.cfg, config: o.config, nodes: o.nodes, read: m.now(ctx)}, true
 		}
 		if errors.Is(err, registry.ErrTooLarge) && len(first) == 0 && !m.apart { // nothing was written
 			m.apart = true

@@ -45,13 +45,8 @@ func (m *mover) now(ctx context.Context) moment {
 }
 
 // passed is how much time has passed since a moment, also while this machine slept. A clock on the wall that was set forward
-// looks the same: then more fires are noted than need be.
+// looks the same, so whether it was little is all that this tells.
 func (m *mover) passed(since moment) time.Duration {
 	mono, wall := m.d.clock()
 	return max(mono-since.mono, wall-since.wall)
-}
-
-// after is the moment that comes so much later.
-func (at moment) after(d time.Duration) moment {
-	return moment{at.Add(d), at.mono + d, at.wall + d}
 }

@@ -56,6 +56,31 @@ func TestTheMoversMachineSleeps(t *testing.T) {
 	}
 }
 
+// The clock on the wall of the mover's machine is set forward by a year while the job is copied. No fires of a year are noted.
+func TestTheMoversClockIsSetWhileItCopies(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		start := time.Now()
+		var ahead time.Duration
+		d := w.directory(func(name string, txn registry.Txn, do func() error) error {
+			if name == "b" && slices.ContainsFunc(txn.Then, func(x registry.Write) bool { return x.Path == orders.Tokens() }) && !tries(txn) {
+				ahead = 365 * 24 * time.Hour
+			}
+			return do()
+		})
+		d.SetClock(func() (mono, wall time.Duration) { return time.Since(start), time.Since(start) + ahead })
+		moved, err := d.Move(t.Context(), "orders", "b", home.MoveOptions{})
+		require.NoError(t, err)
+		require.True(t, moved.Done)
+		require.NotZero(t, ahead)
+		missed, err := jobtree.DecodeMisfire(registry.Node{Value: w.nodes("b")[orders.ItemMisfire(1)]})
+		require.NoError(t, err)
+		require.Less(t, missed.Newest().Sub(start), 2*time.Minute)
+	})
+}
+
 // A mover that does not know the job's time zone could note no fires of the time in which the job stands. It does not stop the job,
 // or close it if somebody sets the zone after the stop. A job that was closed already is to run again, and that is noted.
 func TestAMoverThatDoesNotKnowTheTimeZone(t *testing.T) {
