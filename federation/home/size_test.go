@@ -142,3 +142,24 @@ func TestAJobThatGrowsIsNotClosed(t *testing.T) {
 		})
 	}
 }
+
+// An ordinary job moves with few transactions, four of which only try whether it can.
+func TestHowManyTransactionsAMoveTakes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		tried, made := 0, 0
+		moved, err := w.directory(func(_ string, txn registry.Txn, do func() error) error {
+			if tries(txn) {
+				tried++
+			} else {
+				made++
+			}
+			return do()
+		}).Move(t.Context(), "orders", "b", home.MoveOptions{})
+		require.NoError(t, err)
+		require.True(t, moved.Done)
+		require.Equal(t, []int{4, 8}, []int{tried, made})
+	})
+}
