@@ -90,18 +90,32 @@ func Run(ctx context.Context, target Target, file File, opts Options) ([]Node, e
 		if err != nil {
 			err = fmt.Errorf("seed job %s: %w", name, err)
 		}
-		if away := (*jobtree.ElsewhereError)(nil); errors.As(err, &away) || errors.Is(err, ErrRefused) {
-			refused, err = append(refused, err), nil // the other jobs are not concerned
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			done = append(done, nodes...)
+		case ofJob(err):
+			refused = append(refused, err)
+		default:
 			return done, errors.Join(append(refused, err)...)
 		}
-		done = append(done, nodes...)
 		if opts.Progress != nil {
 			opts.Progress(i+1, len(file.jobs))
 		}
 	}
 	return done, errors.Join(refused...)
+}
+
+// ofJob tells of a fault whether it is the job's own, so that the other jobs are not concerned: its home is another registry,
+// what it would become is refused or more than the registry takes, or what is stored of it cannot be read.
+func ofJob(err error) bool {
+	var away *jobtree.ElsewhereError
+	var value *jobtree.ValueError
+	if errors.As(err, &away) || errors.As(err, &value) {
+		return true
+	}
+	return slices.ContainsFunc([]error{ErrRefused, registry.ErrTooLarge, registry.ErrOwned, registry.ErrInvalid}, func(cause error) bool {
+		return errors.Is(err, cause)
+	})
 }
 
 // fill writes one job, and begins again whenever somebody interferes.

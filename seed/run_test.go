@@ -345,6 +345,27 @@ func TestOperationsThatCannotBeRead(t *testing.T) {
 	require.ErrorContains(t, err, "Reason is ")
 }
 
+// A job that the registry does not take, or of which it has what cannot be read, does not stand before those behind it.
+func TestAFaultOfOneJob(t *testing.T) {
+	t.Parallel()
+	reg := open(t)
+	put(t, reg, "/c/config", "theirs")
+	put(t, reg, "/c/operated", `{"format":9}`)
+	of := func(parameter string) string {
+		return ":\n  config: {cron: '@daily', shardingTotalCount: 1, jobParameter: '" + parameter + "'}\n"
+	}
+	file, err := seed.ParseYAML([]byte("a" + of("x") + "b" + of(strings.Repeat("x", 1_600_000)) + "c" + of("x") + "d" + of("x")))
+	require.NoError(t, err)
+	for _, action := range []seed.Action{seed.Created, seed.Unchanged} {
+		got, err := seed.Run(t.Context(), reg, file, seed.Options{Overwrite: true})
+		require.ErrorIs(t, err, registry.ErrTooLarge)
+		require.ErrorIs(t, err, jobtree.ErrNewerFormat)
+		require.ErrorContains(t, err, "seed job b: ")
+		require.ErrorContains(t, err, "seed job c: what was done to the job cannot be read")
+		require.Equal(t, []seed.Node{{Path: "/a/config", Action: action}, {Path: "/d/config", Action: action}}, got)
+	}
+}
+
 // A job whose home is another registry is not written over. The other jobs of the file are done.
 func TestAJobWhoseHomeIsAnotherRegistry(t *testing.T) {
 	t.Parallel()
