@@ -36,7 +36,8 @@
 // with all the same, such as Java may have stored.
 //
 // If anything is wrong with a file, [ReadFile] refuses the whole file and names every fault: nodes that belong
-// to running instances, members that no config has, settings that make no sense.
+// to running instances, members that no config has, settings that make no sense. A YAML file may make use of aliases; they must
+// not make more than 32 MiB of texts.
 //
 // # What it does
 //

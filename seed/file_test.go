@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -214,9 +216,18 @@ func TestRefusedFiles(t *testing.T) {
 		"an alias within itself":  {seed.ParseYAML, "a: &a {servers: {x: *a}}", []string{"line 1", `the alias "a" stands within what it names`}},
 		"an alias of an ancestor": {seed.ParseYAML, "&all\na: {servers: {x: *all}}", []string{`the alias "all"`}},
 		"aliases that make much":  {seed.ParseYAML, bomb(), []string{"aliases make more than 100000 nodes"}},
-		"a number that is none":   {seed.ParseYAML, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: .nan}}", []string{"NaN"}},
+		"long texts by aliases":   {seed.ParseYAML, longTexts("&c {cron: x, jobParameter: %q}", "*c"), []string{"make too many bytes"}},
+		"long texts within":       {seed.ParseYAML, longTexts("{cron: x, jobParameter: &p %q}", "{jobParameter: *p}"), []string{"make too many bytes"}},
+		"long texts merged":       {seed.ParseYAML, longTexts("&c {cron: x, jobParameter: %q}", "{<<: *c}"), []string{"make too many bytes"}},
+		"long texts as stored":    {seed.ParseYAML, longTexts("&c !stored %q", "*c"), []string{"make too many bytes"}},
+		"what stands below long names": {
+			seed.ParseYAML, "? " + strings.Repeat("x", 200_000) + "\n: {servers: {" + strings.Repeat("a: , ", 1_000) + "}}", []string{"make too many bytes"},
+		},
+		"a number that is none": {seed.ParseYAML, "a: {config: {cron: '0 0 * * * ?', shardingTotalCount: .nan}}", []string{"NaN"}},
 
 		"no properties":      {seed.ParseProperties, "# x\n", []string{"empty"}},
+		"an empty key":       {seed.ParseProperties, "# x\r\n/a/b\\=c\\\n=x\n  = y\n", []string{"line 4 begins with = or :"}},
+		"a conflict of git":  {seed.ParseProperties, "/a/config=x\n=======\n/a/config=y\n", []string{"line 2 begins with = or :"}},
 		"a broken escape":    {seed.ParseProperties, `/a/config=\u12`, []string{"unicode"}},
 		"the tree of 1.x":    {seed.ParseProperties, "/a/config/cron=0 0 * * * ?\n/a/config/jobClass=c\n", []string{"/a/config/cron is none of", "/a/config/jobClass is none of"}},
 		"a config of YAML":   {seed.ParseProperties, `/a/config=jobName: a`, []string{"/a/config", "JSON"}},
@@ -233,6 +244,25 @@ func TestRefusedFiles(t *testing.T) {
 			require.Zero(t, file)
 		})
 	}
+}
+
+// longTexts is a file of 500 jobs with a config of 100,000 bytes, which is there once.
+func longTexts(first, more string) string {
+	text := "j0: {config: " + fmt.Sprintf(first, strings.Repeat("<", 100_000)) + "}\n"
+	for i := range 500 {
+		text += fmt.Sprintf("j%d: {config: %s}\n", i+1, more)
+	}
+	return text
+}
+
+// Whatever is in a file, nothing of it stays behind, for which [TestMain] looks.
+func TestAnyProperties(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.SliceOf(rapid.SampledFrom([]string{"a", "/", "=", ":", " ", "\t", "\f", "\r", "\n", "\\", "u", "12ab", "#", "!", "é", "\uFEFF", "\xe9"})).Draw(t, "parts")
+		_, err := seed.ParseProperties([]byte(strings.Join(parts, "")))
+		require.Error(t, err)
+	})
 }
 
 // bomb is a file of ten lines that stands for a billion nodes.

@@ -1,6 +1,7 @@
 package seed
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -19,6 +20,9 @@ func ParseProperties(text []byte) (File, error) {
 	encoding := properties.UTF8
 	if !utf8.Valid(text) {
 		encoding = properties.ISO_8859_1
+	}
+	if line := emptyKey(text); line > 0 {
+		return File{}, fmt.Errorf("%w: line %d begins with = or :, and names no node", ErrInvalid, line)
 	}
 	// Java expands nothing: "${x}" is what it is.
 	loader := properties.Loader{Encoding: encoding, DisableExpansion: true}
@@ -46,4 +50,36 @@ func ParseProperties(text []byte) (File, error) {
 		return File{}, err
 	}
 	return file, nil
+}
+
+// emptyKey returns the number of the first line that begins with what ends a key, such as those that git leaves of a conflict;
+// 0 if there is none. The library's parser ends there, and its lexer waits for the parser for ever, with the text.
+func emptyKey(text []byte) (line int) {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	// to is where the first of some characters is that has no backslash before it.
+	to := func(i int, ends string) int {
+		for ; i < len(text) && strings.IndexByte(ends, text[i]) < 0; i++ {
+			if text[i] == '\\' {
+				i++
+			}
+		}
+		return i
+	}
+	for i := 0; i < len(text); {
+		switch text[i] {
+		case ' ', '\f', '\t', '\r', '\n':
+			i++
+		case '#', '!': // where a backslash is nothing special
+			if end := bytes.IndexAny(text[i:], "\r\n"); end >= 0 {
+				i += end
+			} else {
+				i = len(text)
+			}
+		case ':', '=':
+			return 1 + bytes.Count(text[:i], []byte("\n"))
+		default:
+			i = to(to(i, " \f\t\r\n:="), "\r\n")
+		}
+	}
+	return 0
 }

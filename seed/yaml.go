@@ -30,7 +30,7 @@ func ParseYAML(text []byte) (File, error) {
 	if err := reader.Decode(&more); !errors.Is(err, io.EOF) {
 		return File{}, fmt.Errorf("%w: the file has more than one YAML document", ErrInvalid)
 	}
-	r := yamlReader{open: make(map[*yaml.Node]bool)}
+	r := yamlReader{open: make(map[*yaml.Node]bool), room: roomFor(len(text))}
 	r.walk("", document.Content[0])
 	if err := errors.Join(r.faults...); err != nil {
 		return File{}, err
@@ -47,6 +47,38 @@ type yamlReader struct {
 	faults  []error
 	open    map[*yaml.Node]bool // what aliases name that is being walked
 	byAlias int                 // how many nodes are there by aliases
+	room    int                 // how many bytes the file may still make
+}
+
+// roomFor is how many bytes a file may make: more than what it says itself comes to, and this much by aliases, and by names
+// that much stands below. A text that many jobs name may be long, and each has it anew.
+func roomFor(size int) int { return 32<<20 + 12*size }
+
+// spend takes bytes of the room. The first that are not there are a fault.
+func (r *yamlReader) spend(n *yaml.Node, bytes int) bool {
+	had := r.room >= 0
+	if r.room -= bytes; r.room >= 0 {
+		return true
+	}
+	if had {
+		r.fault(n, errors.New("aliases, or what stands below long names, make too many bytes of this file"))
+	}
+	r.room = -1
+	return false
+}
+
+// weigh spends the room for what a configuration says, before it is put together.
+func (r *yamlReader) weigh(n *yaml.Node) bool {
+	if n.Kind == yaml.AliasNode {
+		if r.open[n.Alias] {
+			return true // within what it names: a fault of its own
+		}
+		r.open[n.Alias] = true
+		defer delete(r.open, n.Alias)
+		return r.weigh(n.Alias)
+	}
+	const node = 8 // what else there is to it
+	return r.spend(n, len(n.Value)+node) && !slices.ContainsFunc(n.Content, func(each *yaml.Node) bool { return !r.weigh(each) })
 }
 
 // walk takes up what stands at a path: the nodes below it, or a value.
@@ -68,15 +100,22 @@ func (r *yamlReader) walk(path string, n *yaml.Node) {
 			return
 		}
 	}
+	if !r.spend(n, len(path)) {
+		return
+	}
 	name, known := jobtree.Parse(path)
 	switch {
+	case n.Kind == yaml.ScalarNode && len(r.open) > 0 && !r.spend(n, len(n.Value)):
+	case known && name.Kind == jobtree.KindConfig && n.Kind == yaml.MappingNode && !r.weigh(n):
 	case known && name.Kind == jobtree.KindConfig && n.Kind == yaml.MappingNode:
 		text, err := configText(name.Job, n)
 		if err != nil {
 			r.fault(n, fmt.Errorf("%s: %w", path, err))
 			return
 		}
-		r.add(path, text, n)
+		if r.spend(n, len(text)) { // in JSON it may be six times as long
+			r.add(path, text, n)
+		}
 	case n.Kind == yaml.ScalarNode && n.Tag == tagStored:
 		r.addStored(path, n)
 	case path == "" && n.Kind != yaml.MappingNode:
