@@ -1,6 +1,7 @@
 package jobfolder
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -100,9 +101,21 @@ const ahead = time.Minute
 // ErrMoving is the error of files that are changed while they are read.
 var ErrMoving = errors.New("files of jobs are being changed")
 
+// Reader reads folders. It takes apart only what it has not read before. The zero value is ready; it is for one goroutine.
+type Reader struct {
+	known map[string]content // by the path, of the files that were there the last time
+}
+
+// content is what was found in a text.
+type content struct {
+	text [sha256.Size]byte
+	file seed.File
+	err  error
+}
+
 // Read reads a folder. All versions are the one given or, if it is 0, times. The error joins all faults, or is
 // [ErrMoving].
-func Read(dir string, version int64, now time.Time) (Set, error) {
+func (r *Reader) Read(dir string, version int64, now time.Time) (Set, error) {
 	look, err := LookAt(dir)
 	if err != nil {
 		return Set{}, err
@@ -115,7 +128,7 @@ func Read(dir string, version int64, now time.Time) (Set, error) {
 		}
 		set.Version = versionOf(look.changed)
 	}
-	from := make(map[string]string)
+	from, known := make(map[string]string), make(map[string]content)
 	for _, f := range look.files {
 		of := version
 		if set.ByTime {
@@ -125,12 +138,16 @@ func Read(dir string, version int64, now time.Time) (Set, error) {
 					ErrFolder, f.path, f.changed.UTC().Format(time.RFC3339)))
 			}
 		}
-		content, err := seed.ReadFile(f.path)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil // it has just gone
+		found, err := r.parse(f.path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist): // it has just gone
+		case err != nil:
+			faults = append(faults, err)
+		default:
+			known[f.path] = found
+			faults = append(faults, found.err)
 		}
-		faults = append(faults, err)
-		for path, value := range content.Nodes() {
+		for path, value := range found.file.Nodes() {
 			at, _ := jobtree.Parse(path)
 			switch other, twice := from[at.Job]; {
 			case at.Kind != jobtree.KindConfig:
@@ -142,10 +159,31 @@ func Read(dir string, version int64, now time.Time) (Set, error) {
 			}
 		}
 	}
+	r.known = known
 	if again, err := LookAt(dir); err != nil || !again.same(look) {
 		return Set{}, errors.Join(ErrMoving, err)
 	}
 	return set, errors.Join(faults...)
+}
+
+// parse reads a file, also one that looks the same, as sizes and times may stay; and takes it apart if it has another text.
+func (r *Reader) parse(path string) (content, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return content{}, err
+	}
+	found := content{text: sha256.Sum256(text)}
+	if known, is := r.known[path]; is && known.text == found.text {
+		return known, nil
+	}
+	parse := seed.ParseYAML
+	if strings.EqualFold(filepath.Ext(path), ".properties") {
+		parse = seed.ParseProperties
+	}
+	if found.file, err = parse(text); err != nil {
+		found.err = fmt.Errorf("%s: %w", path, err)
+	}
+	return found, nil
 }
 
 // versionOf makes a version of a time.

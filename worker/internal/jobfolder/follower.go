@@ -47,6 +47,7 @@ type Follower struct {
 	moving bool  // files have changed for so long that it is told
 
 	// The rest is for the goroutine of Run.
+	reader   Reader
 	compared Source
 	// made are the jobs that were there as the files of this folder have them. One that is not there any more was removed
 	// since, and comes back with other files, or with the next start.
@@ -172,7 +173,7 @@ func (f *Follower) compare(ctx context.Context) bool {
 		clear(f.missing)
 		clear(f.left)
 	}
-	set, err := Read(source.Directory, source.Version, time.Now())
+	set, err := f.reader.Read(source.Directory, source.Version, time.Now())
 	if errors.Is(err, ErrMoving) {
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -865,12 +866,57 @@ func TestFilesOfTheFuture(t *testing.T) {
 	require.NoError(t, os.WriteFile(dir+"/a.yaml", []byte(daily("a", "@daily")), 0o600))
 	at := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(dir+"/a.yaml", at, at))
-	_, err := jobfolder.Read(dir, 0, time.Now())
+	var reader jobfolder.Reader
+	_, err := reader.Read(dir, 0, time.Now())
 	require.ErrorIs(t, err, jobfolder.ErrFolder)
 	require.ErrorContains(t, err, "which is in the future")
-	set, err := jobfolder.Read(dir, 7, time.Now())
+	set, err := reader.Read(dir, 7, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, int64(7), set.Version)
+}
+
+// Workers read their files twice a minute. What has not changed is not taken apart again, whether it is right or wrong; what has
+// is, whatever size and time it has.
+func TestFilesAreTakenApartOnce(t *testing.T) {
+	dir := t.TempDir()
+	at := time.Now().Add(-time.Hour)
+	write := func(cron string) {
+		var jobs strings.Builder
+		for i := range 200 {
+			jobs.WriteString(daily(fmt.Sprintf("a%03d", i), cron))
+		}
+		require.NoError(t, os.WriteFile(dir+"/a.yaml", []byte(jobs.String()), 0o600))
+		require.NoError(t, os.Chtimes(dir+"/a.yaml", at, at))
+	}
+	for _, test := range []struct{ cron, fault string }{{"@daily", ""}, {"@hourl", "@hourl"}} {
+		write(test.cron)
+		var reader jobfolder.Reader
+		var errs []error
+		read := func() {
+			set, err := reader.Read(dir, 0, time.Now())
+			if err == nil {
+				require.Len(t, set.Jobs, 200)
+			}
+			errs = append(errs, err)
+		}
+		first := testing.AllocsPerRun(1, func() { reader = jobfolder.Reader{}; read() })
+		again := testing.AllocsPerRun(3, read)
+		require.Less(t, again, first/10, "%v", test)
+		for _, err := range errs {
+			if test.fault == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, test.fault)
+			}
+		}
+		write("@weekl")
+		_, err := reader.Read(dir, 0, time.Now())
+		require.ErrorContains(t, err, "@weekl")
+		require.NoError(t, os.Remove(dir+"/a.yaml"))
+		set, err := reader.Read(dir, 0, time.Now())
+		require.NoError(t, err)
+		require.Empty(t, set.Jobs)
+	}
 }
 
 // A member of the registry that stands still carries a creation out when the job has been created by the next comparison, named by no
