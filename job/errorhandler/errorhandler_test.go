@@ -116,3 +116,18 @@ func TestDescribe(t *testing.T) {
 		require.True(t, utf8.ValidString(text))
 	}
 }
+
+// The error is what people need, and a message has little room.
+func TestDescribeHasRoomForTheError(t *testing.T) {
+	t.Parallel()
+	items := make([]int, 10_000)
+	for i := range items {
+		items[i] = i
+	}
+	sc := context3
+	sc.TaskID = job.TaskID{Job: "orders", Items: items, Instance: "10.0.0.1@-@5"}.String()
+	sc.ItemParameter = strings.Repeat("x", 100_000)
+	text := errorhandler.Describe("orders"+strings.Repeat("y", 100_000), sc, errBoom, 1000)
+	require.Contains(t, text, "\nboom")
+	require.Contains(t, text, ",...@-@READY@-@10.0.0.1@-@5\n")
+}

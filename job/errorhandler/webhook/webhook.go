@@ -27,6 +27,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/internal/webcall"
 )
@@ -34,7 +35,8 @@ import (
 // Name is the name under which the handler is registered, for [job.Config.ErrorHandler].
 const Name = "WEBHOOK"
 
-// Failure is the body of a call.
+// Failure is the body of a call. Of a text of more than 64 KiB it has the beginning, and of a task id of more than 4 KiB the
+// beginning of its items, as many services refuse bodies of a megabyte.
 type Failure struct {
 	Job           string     `json:"job"`
 	TaskID        string     `json:"taskId"`
@@ -90,17 +92,21 @@ func (h *handler) HandleError(ctx context.Context, name string, sc job.ShardingC
 	return nil
 }
 
+// longest bounds each text of a call, in bytes.
+const longest = 64 << 10
+
 func describe(name string, sc job.ShardingContext, err error) Failure {
 	f := Failure{
-		Job: name, TaskID: sc.TaskID, Item: sc.Item, TotalCount: sc.TotalCount, ItemParameter: sc.ItemParameter,
-		Source: string(sc.Source), Token: sc.Token, Error: err.Error(),
+		Job: name, TaskID: texts.PassedTaskID(sc.TaskID), Item: sc.Item, TotalCount: sc.TotalCount,
+		ItemParameter: texts.ShortenTo(sc.ItemParameter, longest), Source: string(sc.Source), Token: sc.Token,
+		Error: texts.ShortenTo(err.Error(), longest),
 	}
 	if !sc.Fire.IsZero() {
 		f.Fire = &sc.Fire
 	}
 	var panicked *job.PanicError
 	if errors.As(err, &panicked) {
-		f.Stack = string(panicked.Stack)
+		f.Stack = texts.ShortenTo(string(panicked.Stack), longest)
 	}
 	return f
 }

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime/debug"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +65,32 @@ func TestAFailureIsPosted(t *testing.T) {
 	require.Equal(t, "panic: boom", got.body.Error)
 	require.Contains(t, got.body.Stack, "webhook_test.go")
 	require.Nil(t, got.body.Fire)
+}
+
+// A service that refuses a body of a megabyte hears of all failures.
+func TestTextsOfACallAreBounded(t *testing.T) {
+	t.Parallel()
+	bodies := make(chan string, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		bodies <- string(body)
+	}))
+	t.Cleanup(server.Close)
+	h, err := handler(t, map[string]string{"webhook.url": server.URL})
+	require.NoError(t, err)
+	items := make([]int, 100_000)
+	for i := range items {
+		items[i] = i
+	}
+	sc, long := item, strings.Repeat("x", 10<<20)
+	sc.TaskID = job.TaskID{Job: "orders", Items: items, Instance: "10.0.0.1@-@5"}.String()
+	sc.ItemParameter = long
+	require.NoError(t, h.HandleError(t.Context(), "orders", sc, &job.PanicError{Value: "no space: " + long, Stack: []byte("main.go" + long)}))
+	body := <-bodies
+	require.Less(t, len(body), 200<<10)
+	for _, want := range []string{`"error":"panic: no space: xxx`, `"stack":"main.goxxx`, `,...@-@READY@-@10.0.0.1@-@5"`} {
+		require.Contains(t, body, want)
+	}
 }
 
 // Another place to which a redirect leads does not get the secrets of the first one.
