@@ -1,6 +1,7 @@
 package javayaml_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 
@@ -215,4 +216,21 @@ func FuzzMembers(f *testing.F) {
 			_, _ = m.Mapping()
 		}
 	})
+}
+
+// Each process reads a configuration whenever it changes, and has other things to do.
+func TestLongTextsAreReadOnce(t *testing.T) {
+	for _, line := range []string{"  x\n", "\n"} {
+		text := "jobParameter: |\n" + strings.Repeat(line, 20_000)
+		members, err := javayaml.Members(text)
+		require.NoError(t, err)
+		require.Equal(t, text, members[0].Text)
+		var size runtime.MemStats
+		runtime.ReadMemStats(&size)
+		before := size.TotalAlloc
+		_, err = javayaml.Members(text)
+		require.NoError(t, err)
+		runtime.ReadMemStats(&size)
+		require.Less(t, size.TotalAlloc-before, uint64(10<<20))
+	}
 }

@@ -26,6 +26,14 @@ func Members(text string) ([]Member, error) {
 
 func members(lines []string, first int) ([]Member, error) {
 	var all []Member
+	var text strings.Builder // of the last member
+	names := make(map[string]bool)
+	end := func() {
+		if len(all) > 0 {
+			all[len(all)-1].Text = text.String()
+		}
+		text.Reset()
+	}
 	started := false
 	for i, line := range lines {
 		line = strings.TrimSuffix(line, "\r")
@@ -37,7 +45,8 @@ func members(lines []string, first int) ([]Member, error) {
 		case len(all) > 0 && belongs(line):
 			m := &all[len(all)-1]
 			m.more = append(m.more, line)
-			m.Text += line + "\n"
+			text.WriteString(line)
+			text.WriteByte('\n')
 			continue
 		case trim(line) == "" || line[0] == '#':
 			continue
@@ -47,13 +56,16 @@ func members(lines []string, first int) ([]Member, error) {
 		if err != nil {
 			return nil, fault(at, "%s", err)
 		}
-		for _, m := range all {
-			if m.Name == name {
-				return nil, fault(at, "%q is there twice", name)
-			}
+		if names[name] {
+			return nil, fault(at, "%q is there twice", name)
 		}
-		all = append(all, Member{Name: name, Text: line + "\n", line: at, rest: rest})
+		names[name] = true
+		end()
+		text.WriteString(line)
+		text.WriteByte('\n')
+		all = append(all, Member{Name: name, line: at, rest: rest})
 	}
+	end()
 	return all, nil
 }
 
