@@ -212,7 +212,11 @@ func (k *keeping) Retain(ctx context.Context) {
 	ticker := time.NewTicker(tidyEvery)
 	defer ticker.Stop()
 	for {
-		if _, err := k.store.DeleteOutputsBefore(ctx, time.Now().Add(-k.keep)); err != nil && ctx.Err() == nil {
+		before, err := k.store.Keeps(ctx, k.keep)
+		if err == nil {
+			_, err = k.store.DeleteOutputsBefore(ctx, before)
+		}
+		if err != nil && ctx.Err() == nil {
 			k.log.WarnContext(ctx, notDeleted, "error", err)
 		}
 		select {

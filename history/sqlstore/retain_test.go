@@ -88,3 +88,30 @@ func testRetain(t *testing.T, p place) {
 	require.Len(t, all(t, s), 1)
 	require.ErrorIs(t, s.Retain(t.Context(), 0, time.Hour), sqlstore.ErrInvalidOption)
 }
+
+// Of what a process finds whose clock is far ahead, it deletes what was older than keep when the last event came.
+func testRetainByAClockThatIsAhead(t *testing.T, p place) {
+	s, _ := p.store(t)
+	before, err := s.Keeps(t.Context(), time.Hour)
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now().Add(-time.Hour), before, time.Minute, "there is no event")
+
+	last := round(begin.Add(time.Minute))
+	write(t, s, started(0, begin.Add(-time.Hour)), started(1, begin.Add(2*time.Minute-time.Hour)), started(2, begin), last.Staged())
+	before, err = s.Keeps(t.Context(), time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, begin.Add(time.Minute-time.Hour), before)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Retain(ctx, time.Hour, 10*time.Millisecond) }()
+	require.Eventually(t, func() bool { return len(all(t, s)) == 2 }, time.Minute, 10*time.Millisecond)
+	time.Sleep(50 * time.Millisecond) // once more
+	cancel()
+	require.NoError(t, <-done)
+	require.Len(t, all(t, s), 2)
+
+	write(t, s, started(3, time.Now().Add(100*time.Hour)))
+	before, err = s.Keeps(t.Context(), time.Hour)
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now().Add(-time.Hour), before, time.Minute, "the newest is of a clock that is ahead")
+}

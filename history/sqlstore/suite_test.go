@@ -49,6 +49,7 @@ var suite = []struct {
 	{"DeleteBefore", testDeleteBefore},
 	{"DeleteAtOnce", testDeleteAtOnce},
 	{"Retain", testRetain},
+	{"RetainByAClockThatIsAhead", testRetainByAClockThatIsAhead},
 }
 
 func TestSQLite(t *testing.T)     { runSuite(t, nil) }
