@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -84,7 +85,9 @@ func (l *look) noteOperated(nodes []registry.Change) {
 		if i == 0 || op.When.After(l.operatedLast) {
 			l.operatedLast = op.When
 		}
-		if changesFires(Verb(op.Verb)) && op.When.After(l.dueSince) {
+		// That of a machine whose clock is far ahead says nothing, lest the job is not overdue until then, whatever stands still.
+		told := !op.When.After(l.now.Add(inforce.ClockTolerance))
+		if told && changesFires(Verb(op.Verb)) && op.When.After(l.dueSince) {
 			l.dueSince = op.When
 		}
 	}

@@ -252,6 +252,19 @@ func TestStatusOfAJob(t *testing.T) {
 			reasons{operate.Overdue},
 			"OVERDUE",
 		},
+		"late, and operated by a clock that is ahead": {
+			func(tb testing.TB, t tree) {
+				lateAndOperated(tb, t, operate.VerbSettings, 90*time.Second)
+				lateAndOperated(tb, t, operate.VerbEnableJob, -31*time.Second)
+			},
+			operate.OK,
+			reasons{operate.Overdue},
+			"OVERDUE",
+		},
+		"late by settings of a clock that is a little ahead": {
+			func(tb testing.TB, t tree) { lateAndOperated(tb, t, operate.VerbSettings, -30*time.Second) },
+			operate.OK, nil, "OK",
+		},
 		"late, but not for long": {
 			func(tb testing.TB, t tree) {
 				for n := range 2 {

@@ -140,6 +140,10 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 	if !w.state.Config.Value.Monitored() {
 		d.warn("executions are not recorded: whether the items ran cannot be seen")
 	}
+	if began := lastRunsOf(w.state).latest; began.After(w.now.Add(inforce.ClockTolerance)) {
+		d.warn(fmt.Sprintf("this machine's clock says %s, and an item has begun at %s by that of its instance: items begin until %s, by theirs",
+			w.now.UTC().Format(time.RFC3339), began.UTC().Format(time.RFC3339), request.Until.UTC().Format(time.RFC3339)))
+	}
 	return d, nil
 }
 

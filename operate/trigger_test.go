@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
@@ -185,6 +186,30 @@ func TestATriggerOfAJobThatPausesForItsCode(t *testing.T) {
 	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, plan)
 	require.NoError(t, err)
 	require.Empty(t, r.Warnings)
+}
+
+// Who triggers by a clock that is behind waits for what instances do not begin any more. What has run tells of it.
+func TestATriggerByAClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	begun := func(ahead time.Duration) {
+		record, err := jobtree.Record{}.Begin(jobtree.Begin{
+			Instance: second, Session: 7, Source: job.Scheduled, Fire: time.Now(), Time: time.Now().Add(ahead), Base: aBase,
+		})
+		require.NoError(t, err)
+		g.do(registry.Put(nodes.ItemRecord(1), jobtree.EncodeRecord(record)))
+	}
+	plan := silent()
+	plan.DryRun = true
+	begun(inforce.ClockTolerance - time.Second)
+	r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, plan)
+	require.NoError(t, err)
+	require.Empty(t, r.Warnings)
+	begun(2 * time.Hour)
+	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, plan)
+	require.NoError(t, err)
+	require.Len(t, r.Warnings, 1)
+	require.Contains(t, r.Warnings[0], "this machine's clock says ")
 }
 
 func TestATriggerThatGoesOn(t *testing.T) {
