@@ -79,6 +79,31 @@ func TestWhatIsOver(t *testing.T) {
 	require.Zero(t, sumsOf(t, reader)["elasticron.session.connected"])
 }
 
+// A clock that is set back while something runs takes nothing from what was measured before.
+func TestAClockThatIsSetBack(t *testing.T) {
+	t.Parallel()
+	reader, now := metric.NewManualReader(), time.Now()
+	observer, err := otel.New(otel.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+	require.NoError(t, err)
+	e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: "orders", Source: job.Scheduled, Fire: now}, Began: now.Add(-time.Hour)}
+	observer.Observe(e)
+	e.Ended = now.Add(-2 * time.Hour)
+	observer.Observe(e)
+	observer.Observe(scheduler.RoundEvent{Job: "orders", Began: e.Began, Ended: e.Ended})
+	var data metricdata.ResourceMetrics
+	require.NoError(t, reader.Collect(t.Context(), &data))
+	measured := 0
+	for _, m := range data.ScopeMetrics[0].Metrics {
+		if d, is := m.Data.(metricdata.Histogram[float64]); is {
+			for _, p := range d.DataPoints {
+				require.Zero(t, p.Sum, m.Name)
+				measured += int(p.Count)
+			}
+		}
+	}
+	require.Equal(t, 3, measured)
+}
+
 // A round is a trace, its items are spans in it, and what their code traces belongs to those.
 func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 	t.Parallel()

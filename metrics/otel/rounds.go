@@ -27,8 +27,11 @@ func (o *Observer) roundBegan(e scheduler.RoundEvent) {
 	o.rounds[e.ID] = &round{span: span, items: make(map[int]trace.Span)}
 }
 
+// between is how many seconds lie between two times, and none if the clock was set back: instruments take nothing below 0.
+func between(from, to time.Time) float64 { return max(0, to.Sub(from)).Seconds() }
+
 func (o *Observer) roundEnded(e scheduler.RoundEvent) {
-	o.round.Record(context.Background(), e.Ended.Sub(e.Began).Seconds(), ofJob(e.Job))
+	o.round.Record(context.Background(), between(e.Began, e.Ended), ofJob(e.Job))
 	o.mu.Lock()
 	r := o.rounds[e.ID]
 	delete(o.rounds, e.ID)
@@ -46,7 +49,7 @@ func (o *Observer) itemStarted(e scheduler.ItemEvent) {
 	sc, ctx := e.Context, context.Background()
 	o.runs.add(sc.JobName, 1)
 	if sc.Source == job.Scheduled || sc.Source == job.Misfire {
-		o.lateness.Record(ctx, e.Began.Sub(sc.Fire).Seconds(), ofJob(sc.JobName))
+		o.lateness.Record(ctx, between(sc.Fire, e.Began), ofJob(sc.JobName))
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,7 +109,7 @@ func (o *Observer) itemEnded(e scheduler.ItemEvent) {
 	}
 	name := e.Context.JobName
 	o.runs.add(name, -1)
-	o.duration.Record(ctx, e.Ended.Sub(e.Began).Seconds(), ofJob(name))
+	o.duration.Record(ctx, between(e.Began, e.Ended), ofJob(name))
 	o.executions.Add(ctx, 1,
 		metric.WithAttributes(attrJob.String(name), attrSource.String(string(e.Context.Source)), attrOutcome.String(outcome)))
 	span := o.spanOf(e.Round, e.Context.Item)

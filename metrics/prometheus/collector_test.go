@@ -423,6 +423,32 @@ func TestNamesAreConventional(t *testing.T) {
 	require.Empty(t, problems)
 }
 
+// A clock that is set back while something runs takes nothing from what was measured before.
+func TestAClockThatIsSetBack(t *testing.T) {
+	t.Parallel()
+	collector, now := newCollector(t, prometheus.WithItems(1)), time.Now()
+	e := scheduler.ItemEvent{Context: job.ShardingContext{JobName: "orders", Source: job.Scheduled, Fire: now}, Began: now.Add(-time.Hour)}
+	collector.Observe(e)
+	e.Ended = now.Add(-2 * time.Hour)
+	collector.Observe(e)
+	collector.Observe(scheduler.RoundEvent{Job: "orders", Began: e.Began, Ended: e.Ended})
+	registerer := client.NewPedanticRegistry()
+	require.NoError(t, registerer.Register(collector))
+	families, err := registerer.Gather()
+	require.NoError(t, err)
+	measured := 0
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if m.GetHistogram() != nil {
+				require.Zero(t, m.GetHistogram().GetSampleSum(), family.GetName())
+				measured += int(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	require.Equal(t, 3, measured)
+	requireMetrics(t, collector, `elasticron_item_last_duration_seconds{item="0",job_name="orders"} 0`)
+}
+
 // requireMetrics asks for each line of want among what the collector shows.
 func requireMetrics(t *testing.T, collector client.Collector, want string) {
 	t.Helper()

@@ -51,15 +51,19 @@ func (c *Collector) Observe(event scheduler.Event) {
 	}
 }
 
+// between is how many seconds lie between two times, and none if the clock was set back: a sum that goes back looks like a
+// restart of the process.
+func between(from, to time.Time) float64 { return max(0, to.Sub(from)).Seconds() }
+
 func (c *Collector) roundEnded(e scheduler.RoundEvent) {
-	c.round.WithLabelValues(c.job(e.Job)).Observe(e.Ended.Sub(e.Began).Seconds())
+	c.round.WithLabelValues(c.job(e.Job)).Observe(between(e.Began, e.Ended))
 }
 
 func (c *Collector) itemStarted(e scheduler.ItemEvent) {
 	name := c.job(e.Context.JobName)
 	c.addOfJob(c.running, e.Context.JobName, 1)
 	if source := e.Context.Source; source == job.Scheduled || source == job.Misfire {
-		c.lateness.WithLabelValues(name).Observe(e.Began.Sub(e.Context.Fire).Seconds())
+		c.lateness.WithLabelValues(name).Observe(between(e.Context.Fire, e.Began))
 	}
 	if c.items > 0 {
 		c.itemBegin.WithLabelValues(name, c.item(e.Context.Item)).Set(seconds(e.Began))
@@ -71,7 +75,7 @@ func (c *Collector) itemRetrying(e scheduler.RetryEvent) {
 }
 
 func (c *Collector) itemEnded(e scheduler.ItemEvent) {
-	name, outcome, took := c.job(e.Context.JobName), outcomeOf(e), e.Ended.Sub(e.Began).Seconds()
+	name, outcome, took := c.job(e.Context.JobName), outcomeOf(e), between(e.Began, e.Ended)
 	c.addOfJob(c.running, e.Context.JobName, -1)
 	c.executions.WithLabelValues(name, string(e.Context.Source), outcome).Inc()
 	c.duration.WithLabelValues(name).Observe(took)
