@@ -17,7 +17,7 @@ func (r *Registry) Commit(ctx context.Context, txn registry.Txn) (registry.Revis
 }
 
 // CommitAll implements [registry.Committer]. Up to about a hundred small transactions make one
-// request, of at most 1 MiB; see the package documentation for what they must not have in common.
+// request, of at most 512 KiB; see the package documentation for what they must not have in common.
 func (r *Registry) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
 	return r.commitAll(ctx, txns)
 }
@@ -98,13 +98,16 @@ type commit struct {
 	bytes    int                  // of keys and values, about
 
 	// The rest belongs to the queue; its mutex guards it.
-	since     registry.Revision         // the store had reached it before the first try was sent
-	mayBeDone bool                      // a try without an answer may have been done
-	request   *request                  // the request that is under way with it; nil if there is none
-	alone     bool                      // a request that it shared was refused as a whole
-	abandoned func(meaning error) error // why its caller left; nil while it waits
-	retry     retryPolicy
-	explains  bool // its next try has the store read what it looks at, if it is refused
+	since     registry.Revision // the store had reached it before the first try was sent
+	mayBeDone bool              // a try without an answer may have been done
+	request   *request          // the request that is under way with it; nil if there is none
+	alone     bool              // a request that it shared was refused as a whole
+	// How many tries that were sent had no answer, and how many requests had had one when the last of them failed.
+	unanswered, answersBefore int
+	companions                int                       // how many commits its next request has at most, with it; 0 is any number. See [commit.suspect]
+	abandoned                 func(meaning error) error // why its caller left; nil while it waits
+	retry                     retryPolicy
+	explains                  bool // its next try has the store read what it looks at, if it is refused
 }
 
 // begin makes a zero commit that of a transaction.

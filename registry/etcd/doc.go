@@ -62,6 +62,11 @@
 // because its lease is gone or it is too large, etcd refuses the whole request. The package then repeats
 // each transaction by itself. Ten thousand commits at once take about a hundred requests.
 //
+// A request may get no answer again and again while others do: something on the way drops it, as some proxies do with
+// what is too large for them. Then one of its transactions may be the reason. So the package repeats them in smaller
+// requests, and soon each by itself, beside what else is sent and not before it. A proxy that says so, by HTTP's status
+// 413, has the transaction fail with [registry.ErrTooLarge].
+//
 // Transactions that follow each other and state the same conditions, as the items of a job do about its config and
 // the instance that runs them, state these once. If such a condition does not hold, none of them is done.
 //

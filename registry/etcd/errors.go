@@ -36,6 +36,9 @@ var refusedCodes = map[codes.Code]error{
 	codes.Unimplemented:    registry.ErrUnsupported,
 }
 
+// tooLargeForProxy is what gRPC says when something between here and the server, which speaks HTTP, takes no body as large.
+const tooLargeForProxy = "unexpected HTTP status code received from server: 413"
+
 // refusal translates an error of etcd into one of the registry if repeating the request would not
 // help, with the error as its cause; otherwise it returns nil.
 func refusal(err error) error {
@@ -47,6 +50,9 @@ func refusal(err error) error {
 	}
 	code, text := describe(err)
 	if code == codes.ResourceExhausted && strings.Contains(text, "message larger than max") {
+		return fmt.Errorf("%w: %w", registry.ErrTooLarge, err)
+	}
+	if strings.HasPrefix(text, tooLargeForProxy) { // the server never had the whole of it
 		return fmt.Errorf("%w: %w", registry.ErrTooLarge, err)
 	}
 	if meaning, ok := refusedCodes[code]; ok {

@@ -16,7 +16,7 @@ func (r *Registry) AtOnce() int {
 func (r *Registry) Waiting() int {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()
-	return r.queue.pending.Len()
+	return r.queue.lanes[together].pending.Len() + r.queue.lanes[setApart].pending.Len()
 }
 
 // LateTicket returns the view of a ticket that may come late, nil if none is followed.

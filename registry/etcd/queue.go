@@ -20,22 +20,43 @@ const (
 	baseInFlight      = 4
 	latencyPerRequest = 10 * time.Millisecond
 	maxInFlight       = 24
+	// setApartInFlight is how many requests of commits that are set apart are under way besides.
+	setApartInFlight = 8
 	// lookAhead bounds how many commits that conflict with others are passed over when a request is filled.
 	lookAhead = 128
 )
 
 // queue gathers commits into requests. There is no goroutine while there is nothing to commit, and
-// at most maxInFlight otherwise.
+// at most maxInFlight and setApartInFlight otherwise.
 type queue struct {
 	r  *Registry
 	wg sync.WaitGroup
 
 	mu        sync.Mutex
-	pending   turns.Line[*commit]
+	lanes     [2]lane
 	footprint *footprint // of the request in the making
-	inFlight  int
+	answers   int        // how many requests were answered
 	latency   latency
 	closed    bool
+}
+
+// lane is commits that wait, and how many requests of such are under way. Those of one lane take nothing from the other.
+type lane struct {
+	pending  turns.Line[*commit]
+	inFlight int
+}
+
+const (
+	together = iota // whatever is not set apart
+	setApart        // what got no answer while other requests did: some commit of it may be what gets none
+)
+
+// laneOf returns which lane a commit waits in.
+func laneOf(c *commit) int {
+	if c.companions > 0 {
+		return setApart
+	}
+	return together
 }
 
 func newQueue(r *Registry) *queue { return &queue{r: r, footprint: newFootprint()} }
@@ -52,7 +73,7 @@ func (q *queue) submit(ctx context.Context, commits []*commit) {
 			c.fail(remote.GivenUp(ctx, registry.ErrUnavailable, nil))
 		default:
 			c.retry = q.r.config.retryPolicy()
-			q.pending.Add(c.txn.Turn, c)
+			q.lanes[together].pending.Add(c.txn.Turn, c)
 		}
 	}
 	q.startRequests()
@@ -125,24 +146,30 @@ func sessionLost(c *commit, meaning error) error {
 
 // startRequests starts requests while there are commits and not too many requests. The caller holds mu.
 func (q *queue) startRequests() {
-	for q.inFlight < q.latency.parallelRequests() && q.pending.Len() > 0 {
-		next := q.nextBatch()
-		if len(next.commits) == 0 {
-			continue
+	for i := range q.lanes {
+		lane, most := &q.lanes[i], setApartInFlight
+		if i == together {
+			most = q.latency.parallelRequests()
 		}
-		q.inFlight++
-		req := q.begin(next)
-		q.wg.Go(func() { q.carryOut(req) })
+		for lane.inFlight < most && lane.pending.Len() > 0 {
+			next := q.nextBatch(lane)
+			if len(next.commits) == 0 {
+				continue
+			}
+			lane.inFlight++
+			req := q.begin(next)
+			q.wg.Go(func() { q.carryOut(lane, req) })
+		}
 	}
 }
 
 // nextBatch removes the commits of the next request from those that are pending: the first, and those
 // after it that fit. The caller holds mu.
-func (q *queue) nextBatch() *requestBuilder {
+func (q *queue) nextBatch(from *lane) *requestBuilder {
 	builder, now := newRequestBuilder(q.r.config.NoCoalescing, q.footprint), time.Now()
 	var passed []*commit
 	for len(passed) < lookAhead && !builder.full() {
-		c, ok := q.pending.Take()
+		c, ok := from.pending.Take()
 		if !ok {
 			break
 		}
@@ -150,15 +177,29 @@ func (q *queue) nextBatch() *requestBuilder {
 			passed = append(passed, c)
 		}
 	}
-	q.putBack(passed)
+	from.putBack(passed)
 	return builder
 }
 
-// putBack has commits go before all others of their rank. The caller holds mu.
-func (q *queue) putBack(commits []*commit) {
+// putBack has commits go before all others of their rank. The caller holds the queue's mutex.
+func (l *lane) putBack(commits []*commit) {
 	for _, c := range slices.Backward(commits) {
-		q.pending.Return(c.txn.Turn, c)
+		l.pending.Return(c.txn.Turn, c)
 	}
+}
+
+// again has commits have another try. Those that are set apart go behind all that are: else what never gets an answer would
+// be the next one again and again. The caller holds mu.
+func (q *queue) again(commits []*commit) {
+	var first []*commit
+	for _, c := range commits {
+		if lane := laneOf(c); lane == setApart {
+			q.lanes[lane].pending.Add(c.txn.Turn, c)
+		} else {
+			first = append(first, c)
+		}
+	}
+	q.lanes[together].putBack(first)
 }
 
 // ready prepares a commit for its next try, or ends it if its session or its turn is over. The caller
@@ -179,21 +220,21 @@ func (q *queue) ready(c *commit, now time.Time) bool {
 }
 
 // carryOut sends a request, tells the outcomes, and lets the next request go.
-func (q *queue) carryOut(req *request) {
+func (q *queue) carryOut(lane *lane, req *request) {
 	again, wait := q.send(req)
 	if len(again) > 0 && wait > 0 {
 		remote.Sleep(q.r.life, wait)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.inFlight--
+	lane.inFlight--
 	if q.over() {
 		for _, c := range again {
 			c.fail(q.closedError(c))
 		}
 		return
 	}
-	q.putBack(again)
+	q.again(again)
 	q.startRequests()
 }
 
@@ -205,8 +246,11 @@ func (q *queue) over() bool { return q.closed || q.r.life.Err() != nil }
 func (q *queue) close() {
 	q.mu.Lock()
 	q.closed = true
-	for c, ok := q.pending.Take(); ok; c, ok = q.pending.Take() {
-		c.fail(q.closedError(c))
+	for i := range q.lanes {
+		pending := &q.lanes[i].pending
+		for c, ok := pending.Take(); ok; c, ok = pending.Take() {
+			c.fail(q.closedError(c))
+		}
 	}
 	q.mu.Unlock()
 	q.wg.Wait()

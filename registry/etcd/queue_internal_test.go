@@ -54,3 +54,34 @@ func TestAHandleThatEndsSendsNothingMore(t *testing.T) {
 		})
 	}
 }
+
+// What gets no answer is split if others get one, or if nothing else helps, and not while the store is away. A commit that is
+// set apart once stays so.
+func TestWhatIsSetApart(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answers []int // how many requests were answered at each try of a request of 100
+		want    []int
+	}{
+		"the store is away":          {[]int{7, 7, 7, 7}, []int{0, 0, 0, 0}},
+		"for long":                   {[]int{7, 7, 7, 7, 7, 7}, []int{0, 0, 0, 0, 12, 12}},
+		"others are answered":        {[]int{7, 8}, []int{0, 12}},
+		"and then the store is away": {[]int{7, 8, 8}, []int{0, 12, 12}},
+		"only before":                {[]int{8, 8}, []int{0, 0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var c commit
+			var got []int
+			for _, answers := range test.answers {
+				c.suspect(100, answers)
+				got = append(got, c.companions)
+			}
+			require.Equal(t, test.want, got)
+			c.companions = 0
+			c.unanswered = unansweredAlways
+			c.suspect(splitBy-1, 9)
+			require.Equal(t, 1, c.companions)
+		})
+	}
+}

@@ -10,8 +10,9 @@ import (
 // The bounds of a request that several transactions share. etcd's own are so many operations and 1.5 MiB;
 // a transaction may exceed these bounds alone, and the server judges it then.
 const (
-	maxOps   = registry.MaxOps
-	maxBytes = 1 << 20
+	maxOps = registry.MaxOps
+	// maxBytes is well below what proxies take: of 1 MiB, which is the bound of some, the server itself would take more.
+	maxBytes = 1 << 19
 	// maxWeight bounds the compares and writes of all transactions together, because nobody else is
 	// served while the store carries out a request: this many take it about 5 ms.
 	maxWeight = 1500
@@ -27,6 +28,7 @@ type requestBuilder struct {
 	size      int // of the largest group
 	weight    int
 	bytes     int
+	most      int // commits; 0 is any number
 }
 
 // newRequestBuilder begins a request. It forgets what is in the footprint, which nobody else may use meanwhile.
@@ -37,7 +39,7 @@ func newRequestBuilder(single bool, footprint *footprint) *requestBuilder {
 
 // full tells that nothing more fits, whatever it is.
 func (b *requestBuilder) full() bool {
-	return len(b.commits) > 0 && (b.single || b.filled || b.ops() >= maxOps || b.weight >= maxWeight || b.bytes >= maxBytes)
+	return len(b.commits) > 0 && (b.single || b.filled || b.most > 0 && len(b.commits) >= b.most || b.ops() >= maxOps || b.weight >= maxWeight || b.bytes >= maxBytes)
 }
 
 // wellFilled tells that to look for something that still fits costs more than it would save. Beyond the store's capacity
@@ -68,12 +70,15 @@ func (b *requestBuilder) add(c *commit) bool {
 	size := max(b.size, joined.size())
 	if len(b.commits) > 0 {
 		over := len(before)+1+size > maxOps || weight > maxWeight || bytes > maxBytes
-		if c.alone || over || b.footprint.conflictsWith(c.txn) {
+		if c.alone || c.companions > 0 && len(b.commits) >= c.companions || over || b.footprint.conflictsWith(c.txn) {
 			b.filled = over && b.wellFilled()
 			return false
 		}
 	}
 	b.single = b.single || c.alone
+	if c.companions > 0 && (b.most == 0 || c.companions < b.most) {
+		b.most = c.companions
+	}
 	b.groups = append(before, joined)
 	b.commits = append(b.commits, c)
 	b.footprint.add(c.txn)

@@ -46,7 +46,13 @@ func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 		if req.ctx.Err() == nil || tookTooLong(err) { // not because nobody waits for it any more
 			q.r.lastFailure.note(err)
 		}
-		return q.finish(req, func(c *commit) { c.noteUnanswered(err, req.sent.mayHaveBeenSent(q.r)) }), longestBackoff(req.commits)
+		maybe, size := req.sent.mayHaveBeenSent(q.r), len(req.commits)
+		return q.finish(req, func(c *commit) {
+			c.noteUnanswered(err, maybe)
+			if maybe {
+				c.suspect(size, q.answers)
+			}
+		}), longestBackoff(req.commits)
 	case errors.Is(refusal, registry.ErrNoSpace):
 		return q.settleNoSpace(req, refusal), 0
 	case len(req.commits) > 1: // one of them, or their number, is to blame; the others must not suffer
@@ -64,6 +70,7 @@ func (q *queue) observeLatency(req *request) {
 	defer q.mu.Unlock()
 	now := time.Now()
 	q.latency.observe(now.Sub(req.began), now)
+	q.answers++
 }
 
 // noteUnanswered notes a try without an answer. After one that may have been done, a commit that must not be
@@ -76,6 +83,27 @@ func (c *commit) noteUnanswered(err error, maybe bool) {
 	if c.mayBeDone && c.abandoned == nil && !c.txn.Repeatable() {
 		c.abandoned = func(error) error { return backend.NotRepeated(err) }
 	}
+}
+
+const (
+	// splitBy is in how many a request is split at least that got no answer again.
+	splitBy = 8
+	// unansweredAlways is how many tries without an answer say that another one will have none either, if none of the others
+	// has had one meanwhile: all of what waits may be in the one request.
+	unansweredAlways = 5
+)
+
+// suspect notes a try without an answer, in a request of so many, when so many were answered. If others were answered since
+// the try before, which had no answer either, then one of the request's commits may be what never gets one: something on the
+// way there drops it. Then each goes on with fewer, and soon by itself, and the others do not suffer. While nobody gets an
+// answer nothing is split: the fewer go together, the longer it takes when the store is back.
+func (c *commit) suspect(size, answers int) {
+	c.unanswered++
+	switch {
+	case c.companions > 0, c.unanswered >= unansweredAlways, c.unanswered > 1 && answers != c.answersBefore:
+		c.companions = max(1, size/splitBy)
+	}
+	c.answersBefore = answers
 }
 
 // longestBackoff returns the longest pause that one of the commits wants.

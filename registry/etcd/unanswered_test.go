@@ -1,0 +1,155 @@
+package etcd_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
+)
+
+// through is a proxy before the server, which lets no request pass that it drops.
+func through(drops func(req *pb.TxnRequest) error) func(*etcd.Config) {
+	return func(c *etcd.Config) {
+		c.DialOptions = append(c.DialOptions, grpc.WithChainUnaryInterceptor(
+			func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
+				if txn, is := req.(*pb.TxnRequest); is {
+					if err := drops(txn); err != nil {
+						_ = invoke(ctx, method, &pb.TxnRequest{}, new(pb.TxnResponse), conn, opts...) // it was sent
+						return err
+					}
+				}
+				return invoke(ctx, method, req, reply, conn, opts...)
+			},
+		))
+	}
+}
+
+// broken is what a call comes to whose stream something on the way has reset.
+var broken = status.Error(codes.Internal, "stream terminated by RST_STREAM with error code: INTERNAL_ERROR")
+
+// dropped are the requests with a write that something on the way never lets pass.
+func dropped(req *pb.TxnRequest) error {
+	if strings.Contains(req.String(), "/poison") {
+		return broken
+	}
+	return nil
+}
+
+func putHarmless(path, value string) registry.Txn {
+	return registry.Txn{Then: []registry.Write{registry.Put(path, value)}, Repeat: registry.RepeatHarmless}
+}
+
+// What never gets an answer takes none of those with it that shared its request, whether or not anything else is asked of the
+// store.
+func TestWhatGetsNoAnswerDoesNotTakeItsNeighboursWithIt(t *testing.T) {
+	t.Parallel()
+	for name, others := range map[string]bool{"while others are answered": true, "and nothing else is asked": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := open(t, sharedServer(t).Endpoints(), through(dropped))
+			ctx := within(t, 5*time.Second)
+			if others {
+				var busy sync.WaitGroup
+				defer busy.Wait()
+				busy.Go(func() {
+					for n := 0; ctx.Err() == nil; n++ {
+						_, _ = r.Commit(ctx, putHarmless("/other", fmt.Sprint(n)))
+					}
+				})
+			}
+			txns := make([]registry.Txn, 100)
+			for i := range txns {
+				txns[i] = putHarmless(fmt.Sprintf("/neighbour/%d", i), "")
+			}
+			txns[42] = putHarmless("/poison", "")
+			for i, o := range r.CommitAll(ctx, txns) {
+				if i == 42 {
+					require.ErrorIs(t, o.Err, registry.ErrUnknownOutcome)
+					continue
+				}
+				require.NoError(t, o.Err, i)
+			}
+		})
+	}
+}
+
+// Nor does it hold up what comes after it, however much of the like there is.
+func TestWhatGetsNoAnswerHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	r := open(t, sharedServer(t).Endpoints(), through(dropped))
+	ctx := within(t, 6*time.Second)
+	var all sync.WaitGroup
+	defer all.Wait()
+	for n := range 30 {
+		all.Go(func() { _, _ = r.Commit(ctx, putHarmless(fmt.Sprintf("/poison/%d", n), "")) })
+	}
+	const writers = 50
+	slowest := make([]time.Duration, writers)
+	for n := range writers {
+		all.Go(func() {
+			for k := 0; ctx.Err() == nil; k++ {
+				began := time.Now()
+				if _, err := r.Commit(ctx, putHarmless(fmt.Sprintf("/neighbour/%d", n), fmt.Sprint(k))); err != nil && ctx.Err() == nil {
+					t.Error(err)
+				}
+				slowest[n] = max(slowest[n], time.Since(began))
+			}
+		})
+	}
+	all.Wait()
+	for _, took := range slowest {
+		require.Less(t, took, 3*time.Second)
+	}
+}
+
+// Some proxies take bodies of 1 MiB, and a request that many transactions share is no larger.
+func TestNoRequestIsTooLargeByItsCompany(t *testing.T) {
+	t.Parallel()
+	var large atomic.Int64
+	r := open(t, sharedServer(t).Endpoints(), through(func(req *pb.TxnRequest) error {
+		if proto.Size(req) > 1<<20 {
+			large.Add(1)
+			return broken
+		}
+		return nil
+	}))
+	for size := 9300; size < 9600; size += 20 { // about as many as fit into one request are 1 MiB
+		txns := make([]registry.Txn, 120)
+		for i := range txns {
+			txns[i] = putHarmless(fmt.Sprintf("/%d", i), strings.Repeat("x", size))
+		}
+		for _, o := range r.CommitAll(t.Context(), txns) {
+			require.NoError(t, o.Err)
+		}
+	}
+	require.Zero(t, large.Load())
+}
+
+// A transaction that is too large for something on the way is refused as such, and its neighbours are done.
+func TestTooLargeForAProxy(t *testing.T) {
+	t.Parallel()
+	r := open(t, sharedServer(t).Endpoints(), through(func(req *pb.TxnRequest) error {
+		if dropped(req) == nil {
+			return nil
+		}
+		return status.Error(codes.Unknown, "unexpected HTTP status code received from server: 413 (Request Entity Too Large)")
+	}))
+	outcomes := r.CommitAll(within(t, 5*time.Second), []registry.Txn{
+		{Then: []registry.Write{registry.Put("/a", "")}}, {Then: []registry.Write{registry.Put("/poison", "")}},
+	})
+	require.NoError(t, outcomes[0].Err)
+	require.ErrorIs(t, outcomes[1].Err, registry.ErrTooLarge)
+}
