@@ -23,12 +23,14 @@ type Rank uint8
 
 // The ranks, the most urgent first.
 const (
-	// RankFirst is what keeps the cluster in order: ends, members, assignments.
+	// RankFirst is what keeps the cluster in order: ends, members, assignments of not too many items.
 	RankFirst Rank = iota
 	// RankWork is what begins work that is due, and the checkpoints of what runs.
 	RankWork
 	// RankBacklog is what begins work that is late already. While some waits, one of four that go is of it.
 	RankBacklog
+	// RankLast is what can wait, such as clearing up: it goes while nothing else waits.
+	RankLast
 	// Ranks is how many there are.
 	Ranks = iota
 )

@@ -104,7 +104,7 @@
 // A process begins items as fast as the registry confirms that they began, and no faster. While more are
 // due, the jobs take turns, a few items each, so that a large job does not starve a small one; the items of a job do so
 // from fire to fire, so that it is not always the same ones for which it is too late; fires that are late already wait
-// until no other does, but for one begin of four; and ends, members, leaders and assignments go before all begins. A fire that cannot begin in time is dropped before anything is sent. Items that wait are not even looked
+// until no other does, but for one begin of four; and ends, members, leaders and assignments, but for those of very many items, go before all begins. A fire that cannot begin in time is dropped before anything is sent. Items that wait are not even looked
 // at when they fire again: what they missed meanwhile is found out when their turn comes, so what runs does not
 // fall when more is asked for. Runs by hand, reruns of lost executions and jobs with a fixed delay wait as long as
 // it takes. [LoadEvent], [Health.Load] and a line in the log, once a minute at most, tell how much is wanted, how

@@ -68,8 +68,9 @@ func (r *runner) reconcile() {
 	batch, due := r.leadership.Reconcile(r.look())
 	if due {
 		r.lookAgain()
-		r.commit(batch)
 	}
+	r.commit(batch)
+	r.leadership.Reconciled()
 }
 
 // startElection starts an election in which this instance stands.

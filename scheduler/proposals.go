@@ -19,12 +19,23 @@ var _ room.Committing = committing{}
 
 // Commit implements [room.Committing].
 func (c committing) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-	return c.s.registry.Commit(ctx, txn)
+	return c.s.registry.Commit(ctx, c.onBehalf(txn))
 }
 
 // CommitAll implements [room.Committing].
 func (c committing) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
-	return c.s.registry.CommitAll(ctx, txns)
+	shared := make([]registry.Txn, len(txns))
+	for i, txn := range txns {
+		shared[i] = c.onBehalf(txn)
+	}
+	return c.s.registry.CommitAll(ctx, shared)
+}
+
+// onBehalf names the job, on whose behalf a transaction is sent: where many wait, no job waits for all that another one has
+// asked for.
+func (c committing) onBehalf(txn registry.Txn) registry.Txn {
+	txn.Turn.Share = c.name
+	return txn
 }
 
 // Together implements [room.Committing].
@@ -48,7 +59,7 @@ func (c committing) Tell(level slog.Level, message string, err error, attrs ...a
 
 // together commits what may travel with what other jobs commit.
 func (r *runner) together(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-	return r.s.together.Commit(ctx, r.name, txn)
+	return r.s.together.Commit(ctx, r.name, committing{r}.onBehalf(txn))
 }
 
 // refused deals with a transaction that was not done: after a conflict the decision is made again

@@ -112,7 +112,7 @@ func (c *cluster) overTurned(id string, work job.HandlerFunc, cfg job.Config, op
 }
 
 // What is due begins in its job's share, for as long as that makes sense; what is late already goes after it;
-// an end goes before both, whenever that is.
+// an end goes before both, whenever that is, and takes turns with those of other jobs.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -122,33 +122,33 @@ func TestTurns(t *testing.T) {
 		want   []string
 	}{
 		"on time": {
-			want: []string{`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "" for ever`},
+			want: []string{`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "orders" for ever`},
 		},
 		"on time, with jitter": {
 			change: func(c *job.Config) { c.Jitter = 3 * time.Second },
-			want:   []string{`scheduled: rank 1 of "orders" for 12.584s`, `end: rank 0 of "" for ever`}, // by the delay of that fire
+			want:   []string{`scheduled: rank 1 of "orders" for 12.584s`, `end: rank 0 of "orders" for ever`}, // by the delay of that fire
 		},
 		"by hand": {
 			story: func(t *testing.T, _ *cluster, i *instance) {
 				trigger(t, i)
 				sleepUntil(4 * time.Second)
 			},
-			want: []string{`manual: rank 1 of "orders" for 1h0m0s`, `end: rank 0 of "" for ever`},
+			want: []string{`manual: rank 1 of "orders" for 1h0m0s`, `end: rank 0 of "orders" for ever`},
 		},
 		"missed": {
 			change: func(c *job.Config) { c.Cron = "5,6 * * * * ?" },
 			work:   slowOnce(20 * time.Second),
 			want: []string{
-				`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "" for ever`,
-				`misfire: rank 2 of "orders" for 30s`, `end: rank 0 of "" for ever`,
+				`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "orders" for ever`,
+				`misfire: rank 2 of "orders" for 30s`, `end: rank 0 of "orders" for ever`,
 			},
 		},
 		"missed, within a window": {
 			change: func(c *job.Config) { c.Cron, c.MisfireWindow = "5,6 * * * * ?", 22*time.Second },
 			work:   slowOnce(20 * time.Second),
 			want: []string{
-				`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "" for ever`,
-				`misfire: rank 2 of "orders" for 28s`, `end: rank 0 of "" for ever`,
+				`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "orders" for ever`,
+				`misfire: rank 2 of "orders" for 28s`, `end: rank 0 of "orders" for ever`,
 			},
 		},
 		"nothing is made up, and confirmations take two seconds": {
@@ -159,13 +159,13 @@ func TestTurns(t *testing.T) {
 				sleepUntil(100 * time.Second)
 			},
 			want: []string{
-				`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "" for ever`,
-				`scheduled: rank 1 of "orders" for 1m9.5s`, `end: rank 0 of "" for ever`,
+				`scheduled: rank 1 of "orders" for 10s`, `end: rank 0 of "orders" for ever`,
+				`scheduled: rank 1 of "orders" for 1m9.5s`, `end: rank 0 of "orders" for ever`,
 			},
 		},
 		"with a fixed delay": {
 			change: func(c *job.Config) { c.Cron = "@delay 50s" },
-			want:   []string{`scheduled: rank 1 of "orders" for ever`, `end: rank 0 of "" for ever`},
+			want:   []string{`scheduled: rank 1 of "orders" for ever`, `end: rank 0 of "orders" for ever`},
 		},
 		"lost": {
 			change: func(c *job.Config) { c.Failover = true },
@@ -177,7 +177,7 @@ func TestTurns(t *testing.T) {
 				other.crash(t)
 				sleepUntil(20 * time.Second)
 			},
-			want: []string{`failover: rank 1 of "orders" for ever`, `end: rank 0 of "" for ever`},
+			want: []string{`failover: rank 1 of "orders" for ever`, `end: rank 0 of "orders" for ever`},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

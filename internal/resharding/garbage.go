@@ -24,12 +24,16 @@ type Garbage struct {
 //     that no clock within the tolerated difference can still tick it. What has run for a request by hand keeps its record
 //     until that was over before, too: if the item comes back, it is not to run for it again.
 //
-// term is the revision that created the leader's node.
-func GarbageOf(s *jobtree.State, term registry.Revision, before time.Time) Garbage {
+// term is the revision that created the leader's node. Of a job that had many more items that is very much, so there are
+// not many more than most: what is removed makes room for the next.
+func GarbageOf(s *jobtree.State, term registry.Revision, before time.Time, most int) Garbage {
 	g := gatherer{s: s, leads: registry.CreatedAt(s.Tree().Leader(), term)}
 	g.ghosts()
 	g.servers()
 	for item := range s.Items() {
+		if len(g.txns) >= most {
+			break
+		}
 		g.item(s.Item(item), before)
 	}
 	return Garbage{Txns: g.txns}

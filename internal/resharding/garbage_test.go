@@ -99,7 +99,7 @@ func TestGarbage(t *testing.T) {
 			w.join("a")
 			w.reshard(averagely)
 			test.change(w)
-			txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
+			txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute), 100).Txns
 			if test.want == "" {
 				require.Empty(t, txns)
 				return
@@ -117,7 +117,7 @@ func TestGarbage(t *testing.T) {
 			}
 			require.Equal(t, []registry.Txn{{If: guards, Then: []registry.Write{registry.Delete(test.want)}}}, txns)
 			require.Nil(t, w.commit(txns...))
-			require.Empty(t, resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns)
+			require.Empty(t, resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute), 100).Txns)
 		})
 	}
 }
@@ -129,7 +129,7 @@ func TestASurplusRecordStaysForAWhile(t *testing.T) {
 	w := newWorld(t, 1)
 	w.do(registry.Put(tree.ItemRecord(1), recordOf(jobtree.ItemIdle)))
 	for before, want := range map[time.Time]int{noon.Add(-1): 0, noon: 0, noon.Add(1): 1} {
-		require.Len(t, resharding.GarbageOf(w.state(), w.term, before).Txns, want, before)
+		require.Len(t, resharding.GarbageOf(w.state(), w.term, before, 100).Txns, want, before)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestASurplusRecordStaysWhileItsRequestLasts(t *testing.T) {
 			record.Trigger = w.revisionOf(tree.Triggered()) + test.ran
 			w.do(registry.Put(tree.ItemRecord(1), jobtree.EncodeRecord(record)))
 			for after, want := range test.want {
-				require.Len(t, resharding.GarbageOf(w.state(), w.term, noon.Add(after)).Txns, want, after)
+				require.Len(t, resharding.GarbageOf(w.state(), w.term, noon.Add(after), 100).Txns, want, after)
 			}
 		})
 	}
@@ -204,7 +204,7 @@ func TestEachGuardOfARemovalMatters(t *testing.T) {
 			for path, value := range test.garbage {
 				w.do(registry.Put(path, value))
 			}
-			txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
+			txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute), 100).Txns
 			require.Len(t, txns, 1)
 			test.change(w)
 			refusal := w.commit(txns...)
@@ -222,7 +222,7 @@ func TestGarbageGoesPieceByPiece(t *testing.T) {
 		registry.Put(tree.Server("b"), ""), registry.Put(tree.Instance("c@-@1"), ""), registry.Put(tree.FailoverItem(0), ""),
 		registry.Put(tree.ItemRecord(1), recordOf(jobtree.ItemWaiting)), registry.Put(tree.ItemRecord(2), recordOf(jobtree.ItemIdle)),
 	)
-	txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns
+	txns := resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute), 100).Txns
 	require.Len(t, txns, 5)
 	w.rewrite(tree.Server("b"))
 	refused := 0
@@ -232,5 +232,5 @@ func TestGarbageGoesPieceByPiece(t *testing.T) {
 		}
 	}
 	require.Equal(t, 1, refused)
-	require.Len(t, resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute)).Txns, 1)
+	require.Len(t, resharding.GarbageOf(w.state(), w.term, noon.Add(time.Minute), 100).Txns, 1)
 }

@@ -172,7 +172,7 @@ func TestEveryTransactionFits(t *testing.T) {
 		plan := w.plan(strategy)
 		requireFit(t, plan.Parts...)
 		requireFit(t, plan.Txn)
-		requireFit(t, resharding.GarbageOf(w.state(), w.term, time.Now()).Txns...)
+		requireFit(t, resharding.GarbageOf(w.state(), w.term, time.Now(), 100).Txns...)
 	})
 }
 

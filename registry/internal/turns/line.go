@@ -98,9 +98,11 @@ func (l *Line[T]) Take() (v T, ok bool) {
 			l.passed = 0
 		}
 		return work.take(), true
-	default:
+	case backlog.turn.Len() > 0:
 		l.passed = 0
 		return backlog.take(), true
+	default:
+		return l.ranks[registry.RankLast].take(), true
 	}
 }
 

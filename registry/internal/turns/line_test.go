@@ -29,14 +29,15 @@ func TestOrder(t *testing.T) {
 	for _, v := range []string{"a1", "a2", "a3"} {
 		l.Add(of(registry.RankWork, "a"), v)
 	}
+	l.Add(of(registry.RankLast, "a"), "last")
 	l.Add(of(registry.RankBacklog, "c"), "late")
 	l.Add(of(registry.RankWork, "b"), "b1")
 	l.Add(of(registry.RankWork, "b"), "b2")
 	l.Add(of(registry.RankFirst, ""), "end1")
 	l.Add(of(registry.RankFirst, ""), "end2")
 	l.Add(of(registry.Ranks+3, "c"), "unknown rank")
-	require.Equal(t, 9, l.Len())
-	require.Equal(t, []string{"end1", "end2", "a1", "a2", "a3", "late", "b1", "b2", "unknown rank"}, takeAll(&l))
+	require.Equal(t, 10, l.Len())
+	require.Equal(t, []string{"end1", "end2", "a1", "a2", "a3", "late", "b1", "b2", "last", "unknown rank"}, takeAll(&l))
 	require.Zero(t, l.Len())
 }
 
@@ -58,12 +59,13 @@ func TestTheBacklogsShare(t *testing.T) {
 		}
 		return taken
 	}
+	add(registry.RankLast, "z1")
 	require.Equal(t, []string{"a1", "a2", "a3", "late1"}, take(4))
 	l.Return(of(registry.RankBacklog, "l"), "late1")
 	l.Return(of(registry.RankWork, "a"), "a3")
 	require.Equal(t, []string{"a3", "late1", "a4"}, take(3))
 	add(registry.RankFirst, "end")
-	require.Equal(t, []string{"end", "a5", "a6", "late2", "a7", "late3"}, takeAll(&l))
+	require.Equal(t, []string{"end", "a5", "a6", "late2", "a7", "late3", "z1"}, takeAll(&l))
 	add(registry.RankWork, "b1", "b2", "b3", "b4")
 	require.Equal(t, []string{"b1", "b2", "b3", "b4"}, take(4))
 	add(registry.RankWork, "b5", "b6")

@@ -22,7 +22,7 @@ import (
 const mySession, foreignSession registry.SessionID = 7, 9
 
 // seeing is what the instance "me" sees of a job of one item, which is led in this session; 0 = by nobody.
-func seeing(t *testing.T, leader registry.SessionID) room.View {
+func seeing(t *testing.T, leader registry.SessionID, more ...registry.Node) room.View {
 	t.Helper()
 	cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
 	text, err := jobtree.EncodeConfig(cfg)
@@ -37,6 +37,7 @@ func seeing(t *testing.T, leader registry.SessionID) room.View {
 		id := map[registry.SessionID]string{mySession: "me", foreignSession: "other"}[leader]
 		nodes = append(nodes, registry.Node{Path: tree.Leader(), Value: id, Created: 3, Revision: 3, Session: leader})
 	}
+	nodes = append(nodes, more...)
 	session, _ := backend.NewSession(mySession, time.Hour, func() time.Duration { return 0 }, 0)
 	return room.View{Facts: &room.Facts{
 		Process: &room.Process{Instance: "me"}, Tree: tree, Usable: true, Config: &cfg,
@@ -151,5 +152,29 @@ func TestWhoDeclaresExecutionsLost(t *testing.T) {
 		v := seeing(t, test.leader)
 		v.Usable = test.usable
 		require.Equal(t, test.want, new(world).room(t, test.others).DeclaresLost(v), name)
+	}
+}
+
+// What a leader has to clear up, or to write beforehand, of very many items takes turns with what other jobs begin.
+func TestMuchTakesTurnsWithWhatOthersBegin(t *testing.T) {
+	t.Parallel()
+	for surplus, want := range map[int]registry.Rank{100: registry.RankFirst, 1000: registry.RankWork} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &world{}
+			tree, epoch := jobtree.For("orders"), jobtree.Epoch{Term: 3, Counter: 1, Total: 1}
+			more := []registry.Node{{Path: tree.Epoch(), Value: jobtree.EncodeEpoch(epoch), Created: 4, Revision: 4}}
+			for item := range surplus {
+				more = append(more, registry.Node{Path: tree.ItemInstance(1 + item), Value: "me", Created: 5, Revision: 5})
+			}
+			l, v := w.room(t, peers.None{}), seeing(t, mySession, more...)
+			require.Empty(t, l.Decide(v))
+			time.Sleep(gatherFor)
+			batch := l.Decide(v)
+			require.NotEmpty(t, batch)
+			for _, p := range batch {
+				require.Equal(t, "tidy", p.Step)
+				require.Equal(t, want, p.Txn.Turn.Rank, surplus)
+			}
+		})
 	}
 }

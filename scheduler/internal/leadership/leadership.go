@@ -56,6 +56,7 @@ type Leadership struct {
 	strategist *strategist // nil until an application's strategy is asked
 	spread     spread
 	reconciler reconciler
+	removal    removal
 }
 
 // New makes the room of a job.

@@ -59,13 +59,26 @@ func forsaken(s *jobtree.State) bool {
 // the state shows the outcome.
 func (l *Leadership) tidy(v room.View) room.Batch {
 	var batch room.Batch
-	for _, txn := range resharding.Tidy(v.State, v.State.Leader.Created) {
+	for _, txn := range inTurn(resharding.Tidy(v.State, v.State.Leader.Created)) {
 		batch = append(batch, room.Proposal{Step: "tidy", Txn: txn, Insist: true})
 	}
 	if batch != nil {
 		l.plan, l.since = true, time.Now().Add(-gatherFor)
 	}
 	return batch
+}
+
+// few is how many transactions of one job go before all begins of others: those of some two hundred items.
+const few = 8
+
+// inTurn has what is more than few take turns with what other jobs begin: for ten thousands of items it is thousands.
+func inTurn(txns []registry.Txn) []registry.Txn {
+	if len(txns) > few {
+		for i := range txns {
+			txns[i].Turn.Rank = registry.RankWork
+		}
+	}
+	return txns
 }
 
 // reshard proposes to make the assignment the one that members and settings want.
@@ -92,7 +105,7 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 		return nil
 	}
 	return room.Batch{{
-		Step: "reshard", Alone: true, Crowds: true, Parts: plan.Parts, Txn: plan.Txn,
+		Step: "reshard", Alone: true, Crowds: true, Parts: inTurn(plan.Parts), Txn: plan.Txn,
 		Done: func(registry.Outcome) {
 			if plan.Moved > 0 {
 				l.ports.Resharded(plan)
