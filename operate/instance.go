@@ -180,9 +180,13 @@ func wordOf(s jobtree.ItemState) jobtree.ItemState {
 	return s
 }
 
+// mostTidied is how many servers one transaction forgets, for every registry to take it.
+const mostTidied = 100
+
 // TidyServers deletes what is stored of servers at which no instance of the job lives: of those that are named, or
 // else of all that are not disabled. A server that was disabled starts enabled if it comes back. It is refused if an
-// instance lives at one that is named, and if there is nothing to delete.
+// instance lives at one that is named, and if there is nothing to delete. It deletes a hundred at a time, and warns if there are more:
+// call it again then, with another id.
 func (o *Operator) TidyServers(ctx context.Context, job string, ips []string, opts Options) (Result, error) {
 	ips = slices.Compact(slices.Sorted(slices.Values(ips)))
 	target := ""
@@ -208,7 +212,7 @@ func tidy(w *world, ips []string) (decision, error) {
 		}
 	}
 	var d decision
-	disabled := 0
+	disabled, more := 0, 0
 	for _, s := range w.state.Servers {
 		named := slices.Contains(ips, s.IP)
 		switch {
@@ -216,6 +220,9 @@ func tidy(w *world, ips []string) (decision, error) {
 			continue
 		case s.Disabled && !named:
 			disabled++
+			continue
+		case len(d.write) == mostTidied:
+			more++
 			continue
 		case s.Disabled:
 			d.warn(fmt.Sprintf("server %s was disabled, and starts enabled if it comes back", s.IP))
@@ -231,6 +238,9 @@ func tidy(w *world, ips []string) (decision, error) {
 			do = fmt.Sprintf("name those that are disabled, of which there are %d, if they are to go", disabled)
 		}
 		return decision{}, refuse(CauseAlready, do, "nothing is stored of servers at which nobody lives")
+	}
+	if more > 0 {
+		d.warn(fmt.Sprintf("%d more are left, as one transaction takes no more than %d: tidy those next", more, mostTidied))
 	}
 	return d, nil
 }

@@ -1,6 +1,7 @@
 package operate_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -131,6 +132,27 @@ func TestServersAreTidied(t *testing.T) {
 	require.Equal(t, []string{"server 10.0.0.9 was disabled, and starts enabled if it comes back"}, r.Warnings)
 	require.True(t, g.node(nodes.Server("10.0.0.1")).Exists())
 	require.False(t, g.node(nodes.Server("10.0.0.9")).Exists())
+}
+
+// What one transaction does not take is left for the next time.
+func TestManyServersAreTidied(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	for n := range 210 {
+		g.do(registry.Put(nodes.Server(fmt.Sprintf("10.0.1.%d", n)), ""))
+	}
+	for _, left := range []string{"110 more are left", "10 more are left", ""} {
+		r, err := g.op.TidyServers(t.Context(), theJob, nil, silent())
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(r.Changes), 100)
+		if left == "" {
+			require.Empty(t, r.Warnings)
+			continue
+		}
+		require.Len(t, r.Warnings, 1)
+		require.Contains(t, r.Warnings[0], left)
+	}
+	g.refused(operate.CauseAlready, errOf(g.op.TidyServers(t.Context(), theJob, nil, silent())))
 }
 
 func TestAReshardingIsAskedFor(t *testing.T) {
