@@ -1,7 +1,6 @@
 package access
 
 import (
-	"math"
 	"net/netip"
 	"sync"
 	"time"
@@ -145,10 +144,10 @@ func (b *backoff) makeRoom(now time.Time) {
 		}
 	}
 	for len(b.entries) >= mostFailures {
-		oldest, at := "", time.Unix(math.MaxInt32, 0)
+		oldest, at := "", time.Time{}
 		seen := 0
 		for key, f := range b.entries { // of some, as maps come in any order
-			if f.last.Before(at) {
+			if oldest == "" || f.last.Before(at) { // whatever the clock says, one goes
 				oldest, at = key, f.last
 			}
 			if seen++; seen == 64 {
