@@ -10,6 +10,7 @@ import (
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // Backfill runs a job for fires, one after the other, which it drives itself, one request or more for each.
@@ -22,15 +23,14 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	opts.Shown = nil
 	result := operate.BackfillResult{ID: opts.ID, Left: slices.Clone(fires), Since: opts.Since}
 	slices.SortFunc(result.Left, time.Time.Compare)
-	ask := func(fires []time.Time, opts operate.Options, waits time.Duration) (answer wire.Backfill, lost bool, err error) {
+	ask := func(fires []time.Time, opts operate.Options) request {
 		body := wire.BackfillRequest{Asked: asked(opts), Fires: fires, Items: t.Items, Parameter: t.Parameter}
-		r := request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/backfill", body: body, fresh: !given}
-		lost, err = n.doneOr(ctx, r.of(opts, waits), &answer)
-		return answer, lost, err
+		return request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/backfill", body: body, fresh: !given}
 	}
 	dry := opts
 	dry.DryRun = true
-	judged, _, err := ask(result.Left, dry, 0)
+	var judged wire.Backfill
+	err := n.done(ctx, ask(result.Left, dry).of(dry, 0), &judged)
 	result.MayHaveRun = judged.MayHaveRun
 	if err != nil || opts.DryRun { // all of them are judged before the first is run
 		return result, err
@@ -38,7 +38,7 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	var before error   // of a fire of an earlier call
 	var came time.Time // how far earlier calls had come, as far as is known
 	for len(result.Left) > 0 {
-		done, failed, err := n.backfillOne(ctx, result.Left[0], opts, ask)
+		done, failed, err := n.backfillOne(ctx, ask(result.Left[:1], opts), opts, len(result.Done) > 0)
 		if err != nil {
 			return result, err
 		}
@@ -63,21 +63,28 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	return result, before
 }
 
-// backfillOne runs a job for one fire, and returns what failed of it.
-func (n *Namespace) backfillOne(ctx context.Context, fire time.Time, opts operate.Options,
-	ask func([]time.Time, operate.Options, time.Duration) (wire.Backfill, bool, error),
+// backfillOne runs a job for one fire, and returns what failed of it. The first of a series is not waited for if there is no
+// server. The others are: with the state before them, they may be asked for as often as one likes.
+func (n *Namespace) backfillOne(
+	ctx context.Context, r request, opts operate.Options, later bool,
 ) (result operate.Result, failed, err error) {
 	for first := true; ; first, opts.Again = false, true {
-		waits := looking(ctx)
-		if first {
-			waits = glance(true)
-		}
-		answer, lost, err := ask([]time.Time{fire}, opts, waits)
+		var answer wire.Backfill
+		var lost bool
+		var err error
 		switch {
-		case err != nil && !first && ctx.Err() != nil:
-			return result, nil, &operate.UnconfirmedError{Result: result, Err: context.Cause(ctx)}
+		case !first:
+			_, err = n.insist(ctx, func() request { return r.of(opts, looking(ctx)) }, &answer, awaits(opts, result))
+		case later && opts.Since != 0:
+			lost, err = n.insist(ctx, func() request { return r.of(opts, glance(true)) }, &answer, awaits(opts, result))
+		default:
+			lost, err = n.doneOr(ctx, r.of(opts, glance(true)), &answer)
+		}
+		switch {
 		case err != nil && !first:
-			return result, nil, &operate.UnconfirmedError{Result: result, Err: err}
+			return result, nil, &operate.UnconfirmedError{Result: result, Err: ended(ctx, err)}
+		case err != nil && !errors.Is(err, registry.ErrUnknownOutcome):
+			return result, nil, ended(ctx, err)
 		case err != nil:
 			return result, nil, err
 		}

@@ -9,7 +9,8 @@
 // for by [Namespace.WithSecrets].
 //
 // Every operation is sent with an id, under which the server does it once. So one whose answer was lost is sent again, a
-// few times; after [registry.ErrUnknownOutcome] ask again with the id of the result, as of an operator.
+// few times; after [registry.ErrUnknownOutcome] ask again with the id of the result, as of an operator. Once it is answered,
+// what waits for the job to follow outlasts a server, and a registry behind it, that are away: that ends with the context.
 package client
 
 import (
@@ -277,6 +278,50 @@ func (l *link) doneOr(ctx context.Context, r request, answer any) (sent bool, er
 			return sent, err
 		}
 	}
+}
+
+// insist is doneOr that goes on for as long as the server, or its registry, is away and the context goes on. It is for what may
+// be asked for as often as one likes. tell hears why there is no answer, but for a hiccup.
+func (l *link) insist(ctx context.Context, next func() request, answer any, tell func(why error)) (sent bool, err error) {
+	for try := 1; ; try++ {
+		err := l.once(ctx, next().next(sent), answer)
+		var gone *lostError
+		unknown := errors.Is(err, registry.ErrUnknownOutcome)
+		if !unknown && !away(err) {
+			return sent, err
+		}
+		sent = sent || unknown || errors.As(err, &gone) && gone.sent
+		if try > 1 && ctx.Err() == nil {
+			tell(err)
+		}
+		if !wait(ctx, min(pause<<min(try-1, maxTries), look)) {
+			if sent && !unknown {
+				err = fmt.Errorf("%w: %w", registry.ErrUnknownOutcome, err)
+			}
+			return sent, err
+		}
+	}
+}
+
+// ended is the error of a wait that its context may have ended: that, and whether there was no answer at last.
+func ended(ctx context.Context, err error) error {
+	switch cause := context.Cause(ctx); {
+	case cause == nil, !away(err) && !errors.Is(err, registry.ErrUnknownOutcome): // it was answered
+		return err
+	case errors.Is(err, cause):
+		return cause
+	default:
+		return fmt.Errorf("%w, and there was no answer at last: %s", cause, reasonOf(err))
+	}
+}
+
+// reasonOf says why there is no answer, without the request that got none.
+func reasonOf(err error) string {
+	var of *url.Error
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return err.Error()
 }
 
 // wait tells whether the context outlasted a pause.

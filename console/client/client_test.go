@@ -247,6 +247,163 @@ func TestWaitingEnds(t *testing.T) {
 	require.ErrorAs(t, err, &unconfirmed)
 }
 
+// awayFor has a handler give no answer to a number of requests in a row that only look, and none at last because its registry does
+// not answer.
+func awayFor(looks int, answer http.HandlerFunc) http.HandlerFunc {
+	var asked atomic.Int32
+	return func(w http.ResponseWriter, r *http.Request) {
+		switch n := int(asked.Load()); {
+		case !r.URL.Query().Has(wire.ParamAgain), n == looks:
+			answer(w, r)
+			return
+		case n == looks-1:
+			write(w, "application/problem+json", 503, wire.Problem{Status: 503, Cause: wire.CauseUnavailable, Detail: "the registry does not answer"})
+		default:
+			_, _ = io.Copy(io.Discard, r.Body)
+			defer hangUp(w)
+		}
+		asked.Add(1)
+	}
+}
+
+// Who waits for what was done outlasts a server that goes and comes back, and a registry behind it, and hears of that.
+func TestWaitingOutlastsTheServer(t *testing.T) {
+	t.Parallel()
+	fires := []time.Time{time.Unix(0, 0).UTC(), time.Unix(60, 0).UTC()}
+	for name, do := range map[string]func(*client.Namespace, operate.Options) error{
+		"trigger": func(n *client.Namespace, opts operate.Options) error {
+			_, err := n.Trigger(t.Context(), "orders", operate.Trigger{}, opts)
+			return err
+		},
+		"removal": func(n *client.Namespace, opts operate.Options) error {
+			_, err := n.Remove(t.Context(), "orders", opts)
+			return err
+		},
+		"backfill": func(n *client.Namespace, opts operate.Options) error {
+			r, err := n.Backfill(t.Context(), "orders", fires, operate.Trigger{}, opts)
+			assert.Len(t, r.Done, 2)
+			return err
+		},
+		"everywhere": func(n *client.Namespace, opts operate.Options) error {
+			_, err := n.DisableServerEverywhere(t.Context(), "10.0.0.1", opts)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var partly atomic.Bool
+			n := open(t, awayFor(3, func(w http.ResponseWriter, r *http.Request) {
+				if noJob(w, r) {
+					return
+				}
+				again := r.URL.Query().Has(wire.ParamAgain)
+				out := wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 2, Ready: 1, Text: "items"}, Unconfirmed: "deadline"}
+				if again {
+					out = wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 2, Ready: 2, Done: true, Text: "items"}}
+				}
+				switch {
+				case strings.Contains(r.URL.Path, "/servers/") && again && partly.CompareAndSwap(false, true):
+					problem := wire.Problem{Status: 503, Cause: wire.CauseUnavailable, Operation: "K"}
+					write(w, "application/json", 200, wire.Outcomes{ID: "K", Jobs: []wire.JobOutcome{{Job: "orders", Problem: &problem}}})
+				case strings.Contains(r.URL.Path, "/servers/"):
+					out.Unconfirmed = ""
+					write(w, "application/json", 202, wire.Outcomes{ID: "K", Jobs: []wire.JobOutcome{{Job: "orders", Outcome: &out}}})
+				case !strings.HasSuffix(r.URL.Path, "/backfill"):
+					write(w, "application/json", 202, out)
+				case out.Progress.Done:
+					write(w, "application/json", 202, wire.Backfill{ID: "K", Done: []wire.Outcome{out}})
+				default:
+					write(w, "application/json", 202, wire.Backfill{ID: "K", UnderWay: &out})
+				}
+			}))
+			var told []operate.Progress
+			require.NoError(t, do(n, operate.Options{Wait: true, Progress: func(p operate.Progress) { told = append(told, p) }}))
+			if name == "everywhere" { // which tells nothing of its jobs
+				return
+			}
+			require.True(t, slices.ContainsFunc(told, func(p operate.Progress) bool {
+				return !p.Done && p.Of == 2 && p.Text == "items (no answer, and it is asked again: the registry does not answer)"
+			}), "%v", told)
+			require.True(t, slices.ContainsFunc(told, func(p operate.Progress) bool { return strings.HasSuffix(p.Text, "asked again: EOF)") }), "%v", told)
+		})
+	}
+}
+
+// It ends with its context, or with an answer that no server takes back.
+func TestWaitingForAServerEnds(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	under := func(w http.ResponseWriter, r *http.Request) {
+		if !noJob(w, r) {
+			write(w, "application/json", 202, wire.Outcome{ID: "K", Progress: &operate.Progress{Of: 2, Ready: 1, Text: "items"}, Unconfirmed: "deadline"})
+		}
+	}
+	n := open(t, awayFor(1000, under))
+	began := time.Now()
+	result, err := n.Trigger(ctx, "orders", operate.Trigger{}, operate.Options{Wait: true})
+	var unconfirmed *operate.UnconfirmedError
+	require.ErrorAs(t, err, &unconfirmed)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.NotErrorIs(t, err, registry.ErrUnknownOutcome, "it was done")
+	require.ErrorContains(t, err, "items (1 of 2): context deadline exceeded, and there was no answer at last: EOF")
+	require.Equal(t, "items", result.Progress.Text, "as far as is known")
+	require.Less(t, time.Since(began), 3*time.Second)
+
+	n = open(t, awayFor(2, func(w http.ResponseWriter, r *http.Request) {
+		if !r.URL.Query().Has(wire.ParamAgain) {
+			under(w, r)
+			return
+		}
+		write(w, "application/problem+json", 403, wire.Problem{Status: 403, Cause: wire.CauseForbidden, Detail: "you may not"})
+	}))
+	_, err = n.Trigger(t.Context(), "orders", operate.Trigger{}, operate.Options{Wait: true})
+	require.ErrorAs(t, err, &unconfirmed)
+	require.ErrorIs(t, err, registry.ErrDenied)
+}
+
+// A fire of a backfill after the first is begun when there is a server again, under its id and with the state before it. Without
+// a state it is asked for a few times only: later operations might have the job forget the id.
+func TestABackfillOutlastsTheServer(t *testing.T) {
+	t.Parallel()
+	fires := []time.Time{time.Unix(0, 0).UTC(), time.Unix(60, 0).UTC()}
+	for _, since := range []registry.Revision{0, 7} {
+		t.Run(since.String(), func(t *testing.T) {
+			t.Parallel()
+			var second heard
+			n := open(t, func(w http.ResponseWriter, r *http.Request) {
+				var body wire.BackfillRequest
+				assert.NoError(t, json.NewDecoder(r.Body).Decode(&body))
+				assert.False(t, r.URL.Query().Has(wire.ParamAgain), "it has not been answered")
+				if r.URL.Query().Has(wire.ParamDryRun) {
+					write(w, "application/json", 200, wire.Backfill{ID: "night"})
+					return
+				}
+				done := wire.Outcome{ID: "night", Plan: operate.Plan{State: 50}, Progress: &operate.Progress{Done: true}}
+				if body.Fires[0].Equal(fires[1]) {
+					switch number, _ := second.note(r); number {
+					case 1:
+						write(w, "application/problem+json", 503, wire.Problem{Status: 503, Cause: wire.CauseUnavailable})
+						return
+					case 2:
+						hangUp(w)
+					}
+				}
+				write(w, "application/json", 200, wire.Backfill{ID: "night", Done: []wire.Outcome{done}})
+			})
+			r, err := n.Backfill(t.Context(), "orders", fires, operate.Trigger{}, operate.Options{ID: "night", Since: since})
+			if since == 0 {
+				require.ErrorIs(t, err, registry.ErrUnavailable)
+				require.Equal(t, fires[1:], r.Left)
+				return
+			}
+			require.NoError(t, err)
+			require.Len(t, r.Done, 2)
+			require.Equal(t, []string{"night@50", "night@50", "night@50"}, second.all())
+		})
+	}
+}
+
 // A server that does not wait is not asked again at once.
 func TestAServerThatDoesNotWait(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/console/api/wire"
@@ -163,11 +164,9 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 	for {
 		var again wire.Outcome
 		began := time.Now()
-		if err := n.done(ctx, r.of(opts, looking(ctx)), &again); err != nil {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			return unconfirmed(err)
+		next := func() request { return r.of(opts, looking(ctx)) }
+		if _, err := n.insist(ctx, next, &again, awaits(opts, result)); err != nil {
+			return unconfirmed(ended(ctx, err))
 		}
 		result.Progress = again.Result().Progress
 		if opts.Progress != nil {
@@ -181,6 +180,17 @@ func (n *Namespace) operate(ctx context.Context, r request, opts operate.Options
 		}
 		if breathe(ctx, began); ctx.Err() != nil {
 			return unconfirmed(context.Cause(ctx))
+		}
+	}
+}
+
+// awaits returns what tells whoever waits for an operation why the server does not say how far the job has followed.
+func awaits(opts operate.Options, result operate.Result) func(why error) {
+	return func(why error) {
+		if opts.Progress != nil {
+			p := result.Progress
+			p.Text = strings.TrimSpace(p.Text + " (no answer, and it is asked again: " + reasonOf(why) + ")")
+			opts.Progress(p)
 		}
 	}
 }
@@ -326,26 +336,29 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 	for waits := opts.Wait && !opts.DryRun; waits; {
 		var again wire.Outcomes
 		began := time.Now()
-		if err := n.done(ctx, r.of(opts, looking(ctx)), &again); err != nil {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
+		next := func() request { return r.of(opts, looking(ctx)) }
+		if _, err := n.insist(ctx, next, &again, func(error) {}); err != nil {
 			for i := range results {
 				if results[i].Err == nil && !results[i].Result.Progress.Done {
-					results[i].Err = &operate.UnconfirmedError{Result: results[i].Result, Err: err}
+					results[i].Err = &operate.UnconfirmedError{Result: results[i].Result, Err: ended(ctx, err)}
 				}
 			}
 			break
 		}
 		waits = false
+		breaks := time.Duration(0)
 		for _, j := range again.Jobs {
 			i, known := index[j.Job]
 			if !known || results[i].Err != nil {
 				continue
 			}
 			if j.Problem != nil {
-				if !results[i].Result.Progress.Done {
-					results[i].Err = &operate.UnconfirmedError{Result: results[i].Result, Err: j.Problem.Err()}
+				switch err := j.Problem.Err(); {
+				case results[i].Result.Progress.Done:
+				case away(err), errors.Is(err, registry.ErrUnknownOutcome): // its registry does not answer
+					waits, breaks = true, look
+				default:
+					results[i].Err = &operate.UnconfirmedError{Result: results[i].Result, Err: err}
 				}
 				continue
 			}
@@ -358,7 +371,7 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 			}
 		}
 		if waits {
-			breathe(ctx, began)
+			breathe(ctx, began.Add(breaks))
 		}
 	}
 	return results, operate.SomeFailed(results)
@@ -387,9 +400,15 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 	var result operate.Result
 	for first := true; ; first, opts.Again = false, true {
 		var out wire.Outcome
+		var lost bool
+		var err error
 		began := time.Now()
-		lost, err := n.doneOr(ctx, r.of(opts, 0), &out)
-		lost = lost && (given || opts.Since != 0) // else the job was not there before, as far as is known
+		if first {
+			lost, err = n.doneOr(ctx, r.of(opts, 0), &out)
+			lost = lost && (given || opts.Since != 0) // else the job was not there before, as far as is known
+		} else {
+			_, err = n.insist(ctx, func() request { return r.of(opts, 0) }, &out, awaits(opts, result))
+		}
 		if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownJob && (lost || !first) {
 			if first {
 				result = operate.Result{ID: opts.ID, Plan: operate.Plan{Verb: operate.VerbRemove, Job: job}}
@@ -400,7 +419,7 @@ func (n *Namespace) Remove(ctx context.Context, job string, opts operate.Options
 			if first {
 				return operate.Result{ID: opts.ID, Plan: operate.Plan{State: opts.Since}}, err
 			}
-			return result, &operate.UnconfirmedError{Result: result, Err: err}
+			return result, &operate.UnconfirmedError{Result: result, Err: ended(ctx, err)}
 		}
 		if progress := out.Result().Progress; first {
 			result = out.Result()
