@@ -14,7 +14,9 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -383,4 +385,43 @@ func TestACopyThatStandsStill(t *testing.T) {
 		require.Equal(t, "stands still\n", text, "anybody may ask, and is told no names")
 		require.Contains(t, log.String(), `msg="a namespace stands still" namespace=shop since=1m`)
 	})
+}
+
+// Two servers behind a proxy that sends each request to the other one, while others write: a namespace of several pages is read.
+func TestPagesOfTwoServers(t *testing.T) {
+	t.Parallel()
+	store := memory.NewServer()
+	reg := store.Open("shop", memory.WithTTL(time.Minute))
+	defer func() { require.NoError(t, reg.Close(context.Background())) }()
+	large := strings.Repeat("x", 64<<10)
+	const nodes = 100
+	for i := range nodes {
+		_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(fmt.Sprintf("/large/sharding/%d/record", i), large)}})
+		require.NoError(t, err)
+	}
+	var servers [2]http.Handler
+	for i := range servers {
+		its := store.Open("shop", memory.WithTTL(time.Minute))
+		server, err := console.New(t.Context(), console.Config{Namespaces: []console.Namespace{{Name: "shop", Registry: its}}})
+		require.NoError(t, err)
+		defer func() {
+			server.Close()
+			require.NoError(t, its.Close(context.Background()))
+		}()
+		servers[i] = server.Handler()
+	}
+	var asked atomic.Int32
+	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, err := reg.Commit(r.Context(), registry.Txn{Then: []registry.Write{registry.Put("/other/config", strconv.Itoa(int(asked.Load())))}})
+		assert.NoError(t, err)
+		servers[asked.Add(1)%2].ServeHTTP(w, r)
+	}))
+	defer proxy.Close()
+	n, err := client.Open(client.Config{URL: proxy.URL, Namespace: "shop"})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, n.Close(context.Background())) }()
+	read, _, err := n.List(t.Context(), "/large")
+	require.NoError(t, err)
+	require.Len(t, read, nodes)
+	require.LessOrEqual(t, asked.Load(), int32(8))
 }

@@ -904,6 +904,11 @@ func TestPagesOfNodes(t *testing.T) {
 
 	gone := w.ask(t, vera, "GET", "/nodes?revision=1&behind=/a", nil).problem(t, http.StatusGone)
 	require.ErrorIs(t, gone.Err(), wire.ErrForgotten)
+	var rest wire.NodeList
+	before := w.api.namespaces["shop"].Hub.Picture().State.Revision()
+	w.ask(t, vera, "GET", fmt.Sprintf("/nodes?revision=%d&behind=/yak", before), nil).into(t, &rest)
+	require.Len(t, rest.Nodes, 1, "another server gave the page before, of the state that is the present one")
+	require.Equal(t, before, rest.Revision)
 	for _, query := range []string{"revision=7", "behind=/a", "revision=7&behind=/a&after=3", "revision=x&behind=/a"} {
 		w.ask(t, vera, "GET", "/nodes?"+query, nil).problem(t, http.StatusBadRequest)
 	}

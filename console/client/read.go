@@ -49,6 +49,10 @@ func (n *Namespace) list(ctx context.Context, path string, after registry.Revisi
 	}
 }
 
+// mostServers is how often a page is asked for. A state is kept by the server that gave its first page, and a proxy may send each
+// request to another one.
+const mostServers = 8
+
 func (n *Namespace) pages(ctx context.Context, path string, after registry.Revision) ([]registry.Node, registry.Revision, error) {
 	query := url.Values{"path": {path}}
 	if n.secrets {
@@ -58,11 +62,17 @@ func (n *Namespace) pages(ctx context.Context, path string, after registry.Revis
 		query.Set("after", after.String())
 	}
 	nodes := []registry.Node{}
-	for {
+	for tries := 1; ; {
 		var answer wire.NodeList
-		if err := n.once(ctx, request{method: http.MethodGet, path: "/nodes", query: query}, &answer); err != nil {
+		err := n.once(ctx, request{method: http.MethodGet, path: "/nodes", query: query}, &answer)
+		if errors.Is(err, wire.ErrForgotten) && tries < mostServers { // another server answers the next request, maybe the right one
+			tries++
+			continue
+		}
+		if err != nil {
 			return nil, 0, err
 		}
+		tries = 1
 		n.java.Store(answer.Java)
 		for _, node := range answer.Nodes {
 			nodes = append(nodes, node.Node())
