@@ -55,6 +55,11 @@ func (s *scene) events(w http.ResponseWriter, r *http.Request) {
 		answer(w, 503, object{"title": "not now", "status": 503, "cause": "unavailable"})
 		return
 	}
+	if len(asked.Topics) > 64 {
+		s.mu.Unlock()
+		answer(w, 400, object{"title": "Bad Request", "status": 400, "cause": "malformed", "detail": "topic must be there between 1 and 64 times"})
+		return
+	}
 	s.streams[ended] = true
 	mute := s.mute
 	s.mu.Unlock()

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
 
@@ -178,4 +182,86 @@ func TestPrefix(t *testing.T) {
 	tab.click("nav a", "Servers")
 	tab.sees("#all-servers", "10.0.0.9")
 	require.Contains(t, value[string](tab, "location.pathname"), "/ops/cron/ns/shop/servers")
+}
+
+// The worker that has the stream of all tabs lives in the process of one of them. If that dies, the others say that they are not
+// live, and begin another.
+func TestTheWorkerDies(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	one := look(t)
+	other := one.beside()
+	one.open(s.shop(""))
+	one.sees("#live", "live")
+	other.open(s.shop("jobs/orders-settle"))
+	other.sees("#live", "live")
+	value[bool](other, `!(window.stale = 0) && !new MutationObserver(() => {
+		if (document.documentElement.classList.contains("stale")) window.stale++;
+	}).observe(document.documentElement, { attributes: true })`)
+	ctx, cancel := context.WithTimeout(one.ctx, 5*time.Second)
+	defer cancel()
+	// Nobody is left to answer.
+	_ = chromedp.Do(ctx, chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.Crash, cdp.Empty{})
+		return err
+	}))
+	other.until("window.stale > 0")
+	other.until(`document.querySelector("#live").textContent === "live"`)
+	other.lacks("#banner")
+	require.Equal(t, 1, s.open())
+}
+
+// A page whose stream is refused says why, also if it has never been live, and goes on when it is not any more.
+func TestARefusedStream(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	var full atomic.Bool
+	full.Store(true)
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		if !full.Load() || !strings.HasSuffix(r.URL.Path, "/events") {
+			return false
+		}
+		answer(w, 429, object{"title": "Too Many Requests", "status": 429, "cause": "too many", "detail": "you have 20 streams already: close a page"})
+		return true
+	})
+	tab := look(t)
+	tab.open(s.shop(""))
+	tab.sees("#banner", "Not connected: you have 20 streams already: close a page.")
+	full.Store(false)
+	tab.lacks("#banner")
+	tab.sees("#live", "live")
+	full.Store(true)
+	s.cut()
+	tab.sees("#banner", "not connected: you have 20 streams already")
+}
+
+// A stream that never says anything, as behind a proxy that keeps it to itself, is told of, too.
+func TestAStreamThatIsHeldBack(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	s.set(&s.mute, true)
+	tab := look(t)
+	tab.open(s.shop(""))
+	tab.sees("#banner", "Not connected: no connection to the server, or a proxy holds back what it says.")
+}
+
+// A stream has so many topics, and no more: of more pages, those that were seen last are live, and the others say that they are not.
+func TestMorePagesThanAStreamHasTopics(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop(""))
+	tab.sees("#live", "live")
+	value[bool](tab, `!!(window.ports = Array.from({ length: 65 }, (_, i) => {
+		const { port } = new SharedWorker(document.documentElement.dataset.worker, { name: "elasticron" });
+		port.onmessage = ({ data }) => {
+			if (data.kind === "state") port.says = data.live ? "live" : data.why;
+		};
+		port.postMessage({ kind: "want", want: { url: new URL("api/v1/namespaces/shop/events", document.baseURI).href, topics: ["job/" + i], window: [] } });
+		return port;
+	}))`)
+	tab.sees("#banner", "not connected: more pages are looked at than can be live.")
+	tab.until(`window.ports.map((p) => p.says).join() === "more pages are looked at than can be live" + ",live".repeat(64)`)
+	value[bool](tab, `!window.ports.forEach((p) => p.postMessage({ kind: "want", want: null })) && document.dispatchEvent(new Event("visibilitychange"))`)
+	tab.lacks("#banner")
 }

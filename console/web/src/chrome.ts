@@ -28,9 +28,8 @@ export function furnish(): void {
 /** showState says whether the page is live. A page that does not follow the stream is of the moment it was opened. */
 function showState(live: Element): void {
   const banner = find("#banner");
-  let known = false;
   let asking: ReturnType<typeof setInterval> | undefined;
-  // A stream does not tell why it was refused. If the session has ended, this leads to the login.
+  // If the session has ended, this leads to the login.
   let open = false;
   const who = (): void => {
     if (document.hidden || open) return;
@@ -38,17 +37,17 @@ function showState(live: Element): void {
     void ask("GET", new URL("api/v1/me", document.baseURI).href).catch(() => {}).finally(() => (open = false));
   };
   onState((state) => {
-    known ||= state.live;
-    document.documentElement.classList.toggle("stale", known && !state.live);
-    banner.hidden = !known || state.live;
-    const words = state.live ? "live" : known ? "not live" : "connecting";
+    const stale = state.told && !state.live;
+    document.documentElement.classList.toggle("stale", stale);
+    banner.hidden = !stale;
+    const words = state.live ? "live" : stale ? "not live" : "connecting";
     patch(live, h("span", { class: `mark ${state.live ? "ok" : "off"}`, "aria-hidden": "true" }), words);
     clearInterval(asking);
     live.className = `live ${state.live ? "on" : "off"}`;
-    if (known && !state.live) {
+    if (stale) {
       who(); // and again, as a server that has just started knows the session no more
       asking = setInterval(who, WHO);
-      patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, `As of ${clock(state.asOf || Date.now())}, not connected: `), `${state.why}. It goes on by itself.`));
+      patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, state.asOf ? `As of ${clock(state.asOf)}, not connected: ` : "Not connected: "), `${state.why}. It goes on by itself.`));
     }
   });
 }

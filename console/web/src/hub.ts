@@ -12,7 +12,7 @@ export interface Want {
 export type Message =
   | { kind: "want"; want: Want | null }
   | { kind: "frame"; topic: string; data: string }
-  | { kind: "state"; live: boolean };
+  | { kind: "state"; live: boolean; why?: string };
 
 type Tell = (message: Message) => void;
 
@@ -20,6 +20,8 @@ type Tell = (message: Message) => void;
 const AGAIN = [1_000, 30_000] as const;
 /** The server says every 5 s that it is there; so much silence is a connection that is dead. */
 const SILENCE = 12_000;
+/** So many topics may a stream have. */
+const TOPICS = 64;
 
 class Stream {
   private source: Source | null = null;
@@ -35,6 +37,7 @@ class Stream {
 
   want(tell: Tell, want: Want): void {
     const before = this.wants.get(tell);
+    this.wants.delete(tell); // those that were seen last come last
     this.wants.set(tell, want);
     this.changed(!before || want.topics.some((t) => !before.topics.includes(t)));
   }
@@ -60,16 +63,25 @@ class Stream {
     clearTimeout(this.timer);
     const topics = new Set<string>();
     const window = new Set<string>();
-    for (const want of this.wants.values()) {
+    const left = new Set<Tell>();
+    for (const [tell, want] of [...this.wants].reverse()) {
+      if (topics.size >= TOPICS && want.topics.some((t) => !topics.has(t))) {
+        left.add(tell);
+        continue;
+      }
       want.topics.forEach((t) => topics.add(t));
       want.window.forEach((j) => window.add(j));
     }
     if (topics.size === 0) return this.close();
-    const asked = JSON.stringify({ topics: [...topics].sort(), window: [...window].slice(0, 200) });
+    const asked = JSON.stringify({ topics: [...topics].sort(), window: [...window].slice(0, 200).sort() });
     if (asked === this.opened && !this.fresh && this.source) return;
     this.close();
     this.opened = asked;
     for (const tell of this.wants.keys()) this.served.add(tell);
+    for (const tell of left) {
+      this.served.delete(tell);
+      tell({ kind: "state", live: false, why: "more pages are looked at than can be live" });
+    }
     this.listen();
     this.source = new Source(this.url, asked, {
       open: () => {
@@ -77,14 +89,13 @@ class Stream {
         this.heard();
       },
       lost: (refused) => {
-        this.tell({ kind: "state", live: false });
+        this.tell({ kind: "state", live: false, why: refused });
         if (!refused) return; // a cut one comes back by itself
         this.source = null;
         this.later();
       },
-      bytes: () => this.listen(),
+      bytes: () => this.heard(),
       frame: (topic, data) => {
-        this.heard();
         const message: Message = { kind: "frame", topic, data };
         for (const [tell, want] of this.wants) if (this.served.has(tell) && (want.topics.includes(topic) || !topics.has(topic))) tell(message);
       },
@@ -101,7 +112,7 @@ class Stream {
   private listen(): void {
     clearTimeout(this.silence);
     this.silence = setTimeout(() => {
-      this.tell({ kind: "state", live: false });
+      this.tell({ kind: "state", live: false, why: "no connection to the server, or a proxy holds back what it says" });
       this.fresh = true;
       this.open();
     }, SILENCE);

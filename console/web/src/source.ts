@@ -6,8 +6,8 @@ export interface Ears {
   frame: (event: string, data: string) => void;
   /** bytes have come: a large frame takes its time. */
   bytes: () => void;
-  /** lost: it was cut off, and comes back by itself; or it was refused, and does not. */
-  lost: (refused: boolean) => void;
+  /** lost: it was cut off, and comes back by itself; or it was refused, for a reason, and does not. */
+  lost: (refused: string) => void;
 }
 
 /** What a stream that was cut off waits before it asks again, unless the server says otherwise, in ms. */
@@ -33,15 +33,17 @@ export class Source {
   private async run(): Promise<void> {
     const { signal } = this.over;
     while (!signal.aborted) {
-      let refused = false;
+      let refused = "";
       try {
         const headers: Record<string, string> = { "Content-Type": "application/json", Accept: "text/event-stream" };
         if (this.last) headers["Last-Event-ID"] = this.last;
         const response = await fetch(this.url, { method: "POST", body: this.body, headers, signal, cache: "no-store" });
-        refused = !response.ok || !/event-stream/.test(response.headers.get("Content-Type") ?? "");
-        if (!refused && response.body) {
+        if (response.body && response.ok && /event-stream/.test(response.headers.get("Content-Type") ?? "")) {
           this.ears.open();
           await this.read(response.body);
+        } else {
+          refused = `the answer is ${response.status}, and no stream`;
+          refused = ((await response.json()) as { detail?: string }).detail || refused;
         }
       } catch {
         // It was cut off, or never came to be.
