@@ -68,8 +68,10 @@ export function job(): void {
   const look = (): void => void reload().then(() => refused && follow([], () => {}));
   let soon: ReturnType<typeof setTimeout> | undefined;
   const later = (): void => {
-    clearTimeout(soon);
-    soon = setTimeout(look, 300);
+    soon ??= setTimeout(() => {
+      soon = undefined; // once a second, however often it is asked for
+      look();
+    }, 1_000);
   };
 
   const take = (f: JobFrame): void => {
@@ -81,7 +83,10 @@ export function job(): void {
       items.clear();
       log = [];
     }
-    if (f.row) row = f.row;
+    if (f.row) {
+      if (row?.cron !== f.row.cron) later(); // what it means in words is not in the frame
+      row = f.row;
+    }
     (f.items ?? []).forEach((it) => {
       const before = items.get(it.item);
       if (before?.owner && it.owner && before.owner !== it.owner) {
@@ -145,7 +150,7 @@ export function job(): void {
     patch(head,
       h("p", { class: "facts" },
         h("span", { class: "state" }, badge(word, because(r))),
-        h("span", null, detail?.words ? h("span", { title: `${r.cron ?? ""} ${r.time_zone ?? "UTC"}` }, sentence(phrase(detail.words))) : h("code", null, r.cron ?? ""), (r.time_zone || !/^@(every|delay|triggered)/.test(r.cron ?? "")) && h("span", { class: "zone" }, `, ${r.time_zone || "UTC"}`)),
+        h("span", null, detail?.words && detail.job.cron === r.cron ? h("span", { title: `${r.cron ?? ""} ${r.time_zone ?? "UTC"}` }, sentence(phrase(detail.words))) : h("code", null, r.cron ?? ""), (r.time_zone || !/^@(every|delay|triggered)/.test(r.cron ?? "")) && h("span", { class: "zone" }, `, ${r.time_zone || "UTC"}`)),
         r.next && h("span", { class: "soon" }, "next ", h("b", null, ago(r.next, known())), h("span", { class: "muted" }, ` at ${clock(r.next)}`)),
         h("span", null, h("b", null, count(r.running_items)), ` of ${many(r.items, "item")} running`),
         h("span", null, many(r.instances, "instance"))),
@@ -155,7 +160,7 @@ export function job(): void {
     find("#deeds").hidden = false;
   };
 
-  const done = (): void => later();
+  const done = look;
   const deeds = (r: JobRow): Child => {
     const off = r.disabled;
     return [
