@@ -80,26 +80,45 @@ func (h *Hub) keyOf(topic string, window []string, who access.Identity) (topicKe
 		if len(window) > MaxWindow {
 			return topicKey{}, badRequest("window must be there once for each of at most %d jobs, and is %d times", MaxWindow, len(window))
 		}
+		var names []string
 		for _, name := range window {
 			if refused := readable(name, namespace, who); refused != nil {
 				return topicKey{}, refused
 			}
+			if !h.tooLong(name) { // or it went just now, which is no reason to refuse the pages that share the stream
+				names = append(names, name)
+			}
 		}
-		names := slices.Sorted(slices.Values(window))
+		slices.Sort(names)
 		return topicKey{topicJobs, strings.Join(slices.Compact(names), "\x00")}, nil
 	case isJob:
-		return topicKey{topicJob, name}, readable(name, namespace, who)
+		refused := readable(name, namespace, who)
+		if refused == nil && h.tooLong(name) {
+			refused = noName(name)
+		}
+		return topicKey{topicJob, name}, refused
 	default:
 		return topicKey{}, badRequest(`topic %q must be "overview", "jobs" or "job/" and a name`, topic)
 	}
 }
 
+// tooLong tells whether a name is too long to be kept for a reader, and is not that of a job: the registry keeps those as well.
+func (h *Hub) tooLong(job string) bool {
+	if len(job) <= longestName {
+		return false
+	}
+	_, there := h.Picture().Row(job)
+	return !there
+}
+
 func readable(job, namespace string, who access.Identity) *problem {
-	if job == "" || len(job) > longestName || strings.ContainsFunc(job, func(r rune) bool { return r < ' ' || r == '/' || r == 0x7f }) {
-		return badRequest("%q is no name of a job", job)
+	if job == "" || strings.ContainsFunc(job, func(r rune) bool { return r < ' ' || r == '/' || r == 0x7f }) {
+		return noName(job)
 	}
 	if !who.May(access.Read, namespace, job) {
 		return forbidden("the job %q of the namespace %q may not be read", job, namespace)
 	}
 	return nil
 }
+
+func noName(job string) *problem { return badRequest("%q is no name of a job", job) }

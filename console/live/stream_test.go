@@ -560,6 +560,22 @@ func TestAStreamThatABodyAsksFor(t *testing.T) {
 	}, "a,b", "c")
 }
 
+// A job may have a name of any length, and is as live as the others. One that is gone is left out of the window, as its list drops it.
+func TestLongNames(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("n", longestName+1)
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		body, err := json.Marshal(asked{Topics: []string{EventJobs, EventJob + long}, Window: []string{"a", long, long + "-gone"}})
+		require.NoError(t, err)
+		p := asks(t, h, anna, string(body))
+		defer p.close()
+		news := p.news()
+		require.Len(t, of[JobsFrame](t, news, EventJobs)[0].Rows, 2)
+		require.Empty(t, of[JobsFrame](t, news, EventJobs)[0].Gone)
+		require.True(t, of[JobFrame](t, news, EventJob+long)[0].Full)
+	}, "a", long)
+}
+
 // Who scrolls a list reads ever other windows: of those that nobody reads any more few are kept, and none that is read goes.
 func TestTopicsThatNobodyReadsAreFew(t *testing.T) {
 	t.Parallel()
