@@ -162,6 +162,7 @@ func TestAFullBufferIsCounted(t *testing.T) {
 		bus.Start()
 		want := post(bus, 0, 2)
 		synctest.Wait() // the sink has these
+		require.Equal(t, []history.Stats{{Sink: "a", Posted: 2, Waiting: 2, Room: 10}}, bus.Stats())
 		want = append(want, post(bus, 2, 12)...)
 		post(bus, 12, 17)
 		require.Equal(t, []history.Stats{{Sink: "a", Posted: 17, Waiting: 12, Dropped: 5}}, bus.Stats())

@@ -234,7 +234,7 @@ func (d *delivery) stats() Stats {
 	posted, dropped := d.queue.counts()
 	s := Stats{
 		Sink: d.name, Posted: posted, Delivered: d.delivered, Dropped: dropped, Rejected: d.rejected, Lost: d.lost,
-		Failures: d.failures, Err: d.err,
+		Failures: d.failures, Err: d.err, Room: uint64(d.queue.room()),
 	}
 	s.Waiting = posted - dropped - s.Delivered - s.Rejected - s.Lost
 	return s

@@ -72,6 +72,16 @@ func (q *queue) state() (waiting int, closed bool) {
 	return len(q.events), q.closed
 }
 
+// room tells how many events it takes now.
+func (q *queue) room() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return 0
+	}
+	return q.limit - len(q.events)
+}
+
 // counts tells how many events were posted, and how many of them dropped.
 func (q *queue) counts() (posted, dropped uint64) {
 	q.mu.Lock()

@@ -137,6 +137,103 @@ func TestExecutionsAreKeptOnce(t *testing.T) {
 	require.Equal(t, "not started", rows[3].FailureCause)
 }
 
+// What is there when a recorder starts may be more than a buffer holds, and so may many changes at once. None is lost, and neither is
+// what happens meanwhile.
+func TestMoreThanABufferHolds(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	put := func(job string, items int) {
+		t.Helper()
+		begun, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: instance, Session: 7, Source: "scheduled", Fire: noon, Time: noon})
+		require.NoError(t, err)
+		text := jobtree.EncodeRecord(begun)
+		var writes []registry.Write
+		for i := range items {
+			writes = append(writes, registry.Put(jobtree.For(job).ItemRecord(i), text))
+		}
+		_, err = reg.Commit(t.Context(), registry.Txn{Then: writes})
+		require.NoError(t, err)
+	}
+	const items = 120
+	olds := []string{"old1", "old2", "old3"}
+	for _, job := range olds {
+		put(job, items)
+	}
+	sink := &slowSink{goOn: make(chan struct{}), runs: make(map[string]int)}
+	bus, err := history.NewBus(history.WithSink("slow", sink, history.WithBuffer(64), history.WithBatch(16)))
+	require.NoError(t, err)
+	bus.Start()
+	stop, err := recorder.Start(t.Context(), reg, bus)
+	require.NoError(t, err)
+	it := &item{t: t, reg: reg}
+	it.begin(noon) // while the buffer is half full
+	close(sink.goOn)
+	told := func(job string, n int) {
+		t.Helper()
+		require.Eventually(t, func() bool { return sink.of(job) == n }, time.Minute, time.Millisecond)
+	}
+	for _, job := range olds {
+		told(job, items)
+	}
+	told("orders", 1)
+	put("new", items)
+	told("new", items)
+	stop()
+	require.NoError(t, bus.Close(context.Background()))
+	require.Zero(t, bus.Stats()[0].Dropped)
+}
+
+// A recorder can be stopped while a sink takes nothing, and leaves it the half of the buffer.
+func TestARecorderIsStoppedWhileASinkTakesNothing(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	it := &item{t: t, reg: reg}
+	for i := range 3 {
+		it.begin(noon.Add(time.Duration(i) * time.Minute))
+		it.end(noon.Add(time.Duration(i)*time.Minute+time.Second), jobtree.Success, "")
+	}
+	bus, err := history.NewBus(history.WithSink("slow", &slowSink{}, history.WithBuffer(1))) // not started
+	require.NoError(t, err)
+	stop, err := recorder.Start(t.Context(), reg, bus)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return bus.Stats()[0].Waiting == 1 }, time.Minute, time.Millisecond)
+	stop()
+	require.Zero(t, bus.Stats()[0].Dropped)
+	require.Error(t, bus.Close(context.Background()))
+}
+
+// slowSink takes nothing until it is to go on.
+type slowSink struct {
+	goOn chan struct{}
+
+	mu   sync.Mutex
+	runs map[string]int // by job
+}
+
+func (s *slowSink) Write(ctx context.Context, events []history.Event) error {
+	select {
+	case <-s.goOn:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, e := range events {
+		if e, is := e.(history.Execution); is {
+			s.runs[e.Job]++
+		}
+	}
+	return nil
+}
+
+func (s *slowSink) of(job string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.runs[job]
+}
+
 // Several changes of a record can come as one. An execution that was begun, shown, and given back in such a step ends as well.
 func TestAnExecutionIsGivenBackUnseen(t *testing.T) {
 	t.Parallel()
