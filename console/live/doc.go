@@ -30,7 +30,7 @@
 //
 //	event         data             when
 //	overview      [Overview]       at first, and when something in it has changed
-//	jobs          [JobsFrame]      at first all of the window, then the rows that changed, at most once a second
+//	jobs          [JobsFrame]      at first all of the window, then the rows that changed, once a second or when another reader comes
 //	job/J         [JobFrame]       at first all (full), then what changed, within 250 ms; all again if a run that was shown is gone
 //	alive         [Status]         every 5 s while the registry answers: no byte for 12 s means that the page is blind
 //	disconnected  [Status]         the registry has not answered for 3 to 4 s; then every 5 s

@@ -65,6 +65,7 @@ func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
 			h.topics[w.key] = t
 			h.fillTopic(t, now)
 		}
+		h.settle(t, h.clock(now))
 		t.clients[c] = struct{}{}
 		c.topics = append(c.topics, t)
 		if missed, all := h.sent.after(w.since, t); w.has && all {
@@ -91,6 +92,32 @@ func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
 	default:
 	}
 	return c, first
+}
+
+// settle tells the readers of a topic what it is too early for, before another one comes: that one is told of what is, and so has to
+// hear of it also if then all is again as the others were told.
+func (h *Hub) settle(t *topic, at time.Time) {
+	if !t.owes && (t.key.kind != topicJobs || t.changed == h.number) {
+		return
+	}
+	f := h.fresh(t, at)
+	if f == nil {
+		return
+	}
+	b := batch{[]*frame{f}, h.idLine(h.sent.number)}
+	for c := range t.clients {
+		c.give(b)
+	}
+}
+
+// fresh makes a frame of what the readers of a topic have not been told; nil if there is nothing.
+func (h *Hub) fresh(t *topic, at time.Time) *frame {
+	news := h.news(t, at)
+	if news == nil {
+		return nil
+	}
+	t.full = nil
+	return h.sent.add(t, frameText(t.key.event(), encode(news)))
 }
 
 func (h *Hub) unsubscribe(c *client, now time.Time) {
@@ -126,9 +153,8 @@ func (h *Hub) tell(now time.Time, changed map[string]bool) {
 		if !t.touches(changed, at) {
 			continue
 		}
-		if news := h.news(t, at); news != nil {
-			t.full = nil
-			fresh = append(fresh, h.sent.add(t, frameText(t.key.event(), encode(news))))
+		if f := h.fresh(t, at); f != nil {
+			fresh = append(fresh, f)
 		}
 	}
 	shares := make(map[*client]share)

@@ -127,6 +127,40 @@ func TestAJobComesAndGoes(t *testing.T) {
 	})
 }
 
+// A job that is there for less than a second is not told of, but to who comes meanwhile. That one hears that it is gone, too.
+func TestAReaderComesWhileAJobIsThere(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		some := access.Identity{Name: "zoe", Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "short*"}}}
+		const query = "topic=jobs&window=short&topic=overview"
+		early := opens(t, h, some, query, "")
+		defer early.close()
+		require.Equal(t, []string{"short"}, of[JobsFrame](t, early.news(), EventJobs)[0].Gone)
+		s.declare("short", 1)
+		time.Sleep(2 * frameEvery)
+		require.Empty(t, of[JobsFrame](t, early.news(), EventJobs), "it is too early")
+		late := opens(t, h, some, query, "")
+		defer late.close()
+		told := late.news()
+		require.Len(t, of[JobsFrame](t, told, EventJobs)[0].Rows, 1)
+		require.Equal(t, 1, of[Overview](t, told, EventOverview)[0].Jobs)
+		_, err := s.Commit(t.Context(), registry.Txn{
+			Then: []registry.Write{registry.DeleteTree(jobtree.For("short").Root())}, Repeat: registry.RepeatHarmless,
+		})
+		require.NoError(t, err)
+		time.Sleep(2 * jobsEvery)
+		for name, p := range map[string]*page{"early": early, "late": late} {
+			told := p.news()
+			rows, sums := of[JobsFrame](t, told, EventJobs), of[Overview](t, told, EventOverview)
+			require.NotEmpty(t, rows, name)
+			require.Equal(t, []string{"short"}, rows[len(rows)-1].Gone, name)
+			require.NotEmpty(t, sums, name)
+			require.Zero(t, sums[len(sums)-1].Jobs, name)
+		}
+		require.Equal(t, early.lastID(), late.lastID())
+	}, "other")
+}
+
 func TestEveryReaderGetsTheSameBytes(t *testing.T) {
 	t.Parallel()
 	streaming(t, func(t *testing.T, s *store, h *Hub) {
