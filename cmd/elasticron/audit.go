@@ -76,7 +76,7 @@ func (g *getting) audit(ctx context.Context, out io.Writer, at place) error {
 // listOperations is for get and for audit.
 func listOperations() *listing {
 	return &listing{
-		name: "operations", aliases: []string{"operation", "op"}, argument: "JOB",
+		name: "operations", aliases: []string{"operation", "op"}, argument: "JOB", gone: goneKept,
 		about: `Get operations lists what operators did to jobs: the last 16 operations of each. --status looks
 at the verb, such as 'change settings'.`,
 		example: `  elasticron get operations

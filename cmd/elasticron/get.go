@@ -22,7 +22,13 @@ func newGet(p *program) *cobra.Command {
 		Long: `Get lists what a namespace holds, as it was at one revision of the registry.
 
 STATUS is a word of the console of Elastic-Job-Lite, or the reason why something that is
-fine in these words is not: see docs/operating.md for all of them.`,
+fine in these words is not: see docs/operating.md for all of them.
+
+With --watch, a pipe gets all rows and then those that change. What was shown and is there no
+more is "removed" (of -o json: "removed": true, without a value): a job that somebody removed, an
+item that the job has no longer. An instance or a server is "gone" and an execution or an
+operation "no longer kept"; of -o json they are "removed", too. What is there and is not what
+--status asks for any more has left ("left": true, with the value that it has now).`,
 		Example: `  elasticron get jobs
   elasticron get jobs --match 'orders-*' --status overdue,crashed
   elasticron get items orders -o wide`,
@@ -44,6 +50,7 @@ type listing struct {
 	header   []string // of the table; those of wide stand behind
 	wide     []string
 	words    []string // what --status may look for
+	gone     string   // what --watch says of those that are there no more; empty = "removed"
 	rows     func(ns *operate.Namespace, want selection) []listed
 }
 
@@ -156,17 +163,26 @@ func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error 
 		return err
 	}
 	rows := g.rows(ns)
-	_, known := ns.State(g.want.name)
-	if len(rows) == 0 && g.want.name != "" && (!known || g.list.argument != "JOB") {
-		if moved := movedJob(ctx, at, g.want.name); moved != nil && g.list.argument == "JOB" {
-			return moved
-		}
-		if known { // whoever names a job means that job's
-			return fmt.Errorf("no %s is named %q; of the job of this name, elasticron describe job/%s lists them", strings.TrimSuffix(g.list.name, "s"), g.want.name, g.want.name)
-		}
-		return fmt.Errorf("no %s of %q", g.list.name, g.want.name)
+	if nothing := g.nothing(ctx, at, ns, rows); nothing != nil {
+		return nothing
 	}
 	return g.show(out, ns, rows)
+}
+
+// nothing says that what the argument names is not there, and where it is instead, if the rows are none for that reason.
+func (g *getting) nothing(ctx context.Context, at place, ns *operate.Namespace, rows []listed) error {
+	_, known := ns.State(g.want.name)
+	if len(rows) > 0 || g.want.name == "" || known && g.list.argument == "JOB" {
+		return nil
+	}
+	if moved := movedJob(ctx, at, g.want.name); moved != nil && g.list.argument == "JOB" {
+		return moved
+	}
+	if known { // whoever names a job means that job's
+		return fmt.Errorf("no %s is named %q; of the job of this name, elasticron describe job/%s lists them",
+			strings.TrimSuffix(g.list.name, "s"), g.want.name, g.want.name)
+	}
+	return fmt.Errorf("no %s of %q", g.list.name, g.want.name)
 }
 
 // withRegistries adds to a list of jobs the registries where they are.

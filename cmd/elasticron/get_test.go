@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -169,6 +170,88 @@ func TestWatchShowsWhatChanges(t *testing.T) {
 			require.Equal(t, test.want, out.String())
 		})
 	}
+}
+
+// What --status selects no more is not told of as removed: it is there. It comes back as a new row.
+func TestWatchOfAStatus(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`(?m)^({"name":")?(job/)?mail`)
+	for output, want := range map[string]string{
+		"table": `^NAME  STATUS   ITEMS .*\nmail  OVERDUE  2 .*\njob/mail is not overdue or crashed any more\nmail  OVERDUE  2 .*\njob/mail removed\n$`,
+		"name":  `^job/mail\njob/mail left\njob/mail\njob/mail removed\n$`,
+		"json": `^{"name":"job/mail","value":{"job":"mail",.*\n{"name":"job/mail","left":true,"value":{.*"status":"DISABLED".*\n` +
+			`{"name":"job/mail","value":{.*\n{"name":"job/mail","removed":true}\n$`,
+	} {
+		t.Run(output, func(t *testing.T) {
+			t.Parallel()
+			w := newShop(t)
+			hand := w.hand(t)
+			ctx, stop := context.WithCancel(t.Context())
+			var out, errOut serverprocess.Output
+			done := make(chan int, 1)
+			args := []string{"get", "jobs", "-w", "--match", "mail", "--status", "overdue,CRASHED", "-o", output}
+			if output == "table" {
+				args = args[:len(args)-2]
+			}
+			go func() { done <- w.run(ctx, on(args...), &out, &errOut) }()
+			shows := func(lines int) {
+				t.Helper()
+				require.Eventually(t, func() bool { return len(named.FindAllString(out.String(), -1)) >= lines }, time.Minute, time.Millisecond, errOut.String())
+			}
+			shows(1)
+			config, err := hand.Get(t.Context(), jobtree.For("mail").Config())
+			require.NoError(t, err)
+			put(t, hand, config.Path, strings.Replace(config.Value, `"disabled":false`, `"disabled":true`, 1))
+			shows(2)
+			put(t, hand, config.Path, config.Value)
+			shows(3)
+			_, err = hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree(jobtree.For("mail").Root())}})
+			require.NoError(t, err)
+			shows(4)
+			stop()
+			require.Zero(t, <-done, errOut.String())
+			require.Regexp(t, want, out.String())
+		})
+	}
+}
+
+// A record keeps two executions of an item. The one that makes way was not removed by anybody.
+func TestWatchOfExecutionsThatMakeWay(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	hand := w.hand(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errOut serverprocess.Output
+	done := make(chan int, 1)
+	go func() { done <- w.run(ctx, on("get", "executions", "mail", "-w", "-o", "name"), &out, &errOut) }()
+	require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") == 2 }, time.Minute, time.Millisecond, errOut.String())
+	_, err := hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(jobtree.For("mail").ItemRecord(1))}})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		return strings.HasSuffix(out.String(), "\nexecution/mail/1/2026-03-02T11:50:00.02Z no longer kept\n")
+	}, time.Minute, time.Millisecond, errOut.String())
+	stop()
+	require.Zero(t, <-done, errOut.String())
+}
+
+// Who watches what is not there, or has misspelt its name, hears of it.
+func TestWatchOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	hand := w.hand(t)
+	ctx, stop := context.WithCancel(t.Context())
+	var out, errOut serverprocess.Output
+	done := make(chan int, 1)
+	go func() { done <- w.run(ctx, on("get", "jobs", "order", "-w", "-o", "name"), &out, &errOut) }()
+	require.Eventually(t, func() bool { return errOut.String() == "elasticron: no jobs of \"order\"\nwhat comes of it is shown\n" },
+		time.Minute, time.Millisecond, errOut.String())
+	require.Empty(t, out.String())
+	config, err := hand.Get(t.Context(), jobtree.For("orders").Config())
+	require.NoError(t, err)
+	put(t, hand, jobtree.For("order").Config(), strings.Replace(config.Value, `"orders"`, `"order"`, 1))
+	require.Eventually(t, func() bool { return out.String() == "job/order\n" }, time.Minute, time.Millisecond, errOut.String())
+	stop()
+	require.Zero(t, <-done, errOut.String())
 }
 
 func TestWatchAsJSON(t *testing.T) {

@@ -93,7 +93,7 @@ func itemListed(r operate.ItemRow, now time.Time) listed {
 
 func listExecutions() *listing {
 	return &listing{
-		name: "executions", aliases: []string{"execution", "exec"}, argument: "JOB",
+		name: "executions", aliases: []string{"execution", "exec"}, argument: "JOB", gone: goneKept,
 		about: `Get executions lists the last two executions of each item, which is what the registry keeps.
 A history store keeps all of them; elasticron logs shows what they wrote. --status looks at the
 outcome: running, success, failure, interrupted or lost.`,
@@ -129,7 +129,7 @@ func executionListed(r operate.ExecutionRow, now time.Time) listed {
 
 func listInstances() *listing {
 	return &listing{
-		name: "instances", aliases: []string{"instance"}, argument: "INSTANCE",
+		name: "instances", aliases: []string{"instance"}, argument: "INSTANCE", gone: goneAlone,
 		about: `Get instances lists the processes that take part in jobs, and those that have left and still run
 something: how many jobs, how many they lead, and how many items they own and run.`,
 		example: `  elasticron get instances
@@ -161,7 +161,7 @@ something: how many jobs, how many they lead, and how many items they own and ru
 
 func listServers() *listing {
 	return &listing{
-		name: "servers", aliases: []string{"server"}, argument: "IP",
+		name: "servers", aliases: []string{"server"}, argument: "IP", gone: goneAlone,
 		about: `Get servers lists the hosts on which instances live, and those of which an operator said
 something: in how many jobs they have a part, and in how many of these they are disabled.`,
 		example: `  elasticron get servers

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -50,13 +51,19 @@ func (g *getting) follow(ctx context.Context, out, news io.Writer, at place) err
 	}
 	pulse := newPulse(ctx, followed, g.program.now)
 	defer pulse.close()
-	for {
+	for first := true; ; first = false {
 		if said := pulse.news(); said != "" {
 			_, _ = fmt.Fprintln(news, "elasticron:", printableLines(said))
 			screen.below()
 		}
 		state := followed.now()
-		if err := screen.show(namespaceOf(state, pulse.clock(state), operate.MayHoldJava(at))); err != nil {
+		ns := namespaceOf(state, pulse.clock(state), operate.MayHoldJava(at))
+		if first {
+			if nothing := g.nothing(ctx, at, ns, g.rows(ns)); nothing != nil {
+				_, _ = fmt.Fprintln(news, "elasticron:", printableLines(nothing.Error()+"\nwhat comes of it is shown"))
+			}
+		}
+		if err := screen.show(ns); err != nil {
 			return err
 		}
 		if !wait(ctx, leastPause) {
@@ -175,76 +182,116 @@ type changes struct {
 	known map[string]string // what was shown, by name
 }
 
+// What is said of things that nobody removed.
+const (
+	goneAlone = "gone"
+	goneKept  = "no longer kept"
+)
+
 // changedRow is a row of -o json. Of what is gone there is no more than its name.
 type changedRow struct {
 	Name    string `json:"name"`
 	Removed bool   `json:"removed,omitempty"`
+	Left    bool   `json:"left,omitempty"` // it is there, and --status does not select it any more
 	Value   any    `json:"value,omitempty"`
 }
 
+// changedRows are what changes has to write.
+type changedRows struct {
+	first bool
+	rows  []listed // that are new, or other than before
+	left  []listed // that were shown, are there, and are not what --status selects any more
+	gone  []string // the names of those that were shown and are there no more
+}
+
 func (c *changes) show(ns *operate.Namespace) error {
-	first := c.known == nil
+	n := changedRows{first: c.known == nil}
 	now := make(map[string]string)
-	var shown []listed
-	for _, r := range c.rows(ns) {
+	for _, r := range c.list.rows(ns, c.want) {
+		if !c.want.wants(r) {
+			if _, shown := c.known[r.name]; shown {
+				n.left = append(n.left, r)
+				delete(c.known, r.name)
+			}
+			continue
+		}
 		text, err := json.Marshal(r.value)
 		if err != nil {
 			return err
 		}
 		now[r.name] = string(text)
-		if first || c.known[r.name] != string(text) {
-			shown = append(shown, r)
+		if n.first || c.known[r.name] != string(text) {
+			n.rows = append(n.rows, r)
 		}
 	}
-	var gone []string
 	for name := range c.known {
 		if _, still := now[name]; !still {
-			gone = append(gone, name)
+			n.gone = append(n.gone, name)
 		}
 	}
-	slices.Sort(gone)
+	slices.Sort(n.gone)
 	c.known = now
-	return c.write(shown, gone, first)
+	return c.write(n)
 }
 
 // below changes nothing: what was written stays.
 func (c *changes) below() {}
 
-func (c *changes) write(rows []listed, gone []string, first bool) error {
+func (c *changes) write(n changedRows) error {
 	var text strings.Builder
 	switch c.output {
 	case formatJSON:
-		lines := json.NewEncoder(&text)
-		for _, r := range rows {
-			if err := lines.Encode(changedRow{Name: r.name, Value: r.value}); err != nil {
-				return err
-			}
-		}
-		for _, name := range gone {
-			if err := lines.Encode(changedRow{Name: name, Removed: true}); err != nil {
-				return err
-			}
+		if err := n.encode(json.NewEncoder(&text)); err != nil {
+			return err
 		}
 	case formatName:
-		for _, r := range rows {
+		for _, r := range n.rows {
 			text.WriteString(printable(r.name) + "\n")
 		}
-		for _, name := range gone {
-			text.WriteString(printable(name) + " removed\n")
+		for _, r := range n.left {
+			text.WriteString(printable(r.name) + " left\n")
 		}
+		c.writeGone(&text, n.gone)
 	default:
 		table := [][]string{}
-		if first {
+		if n.first {
 			table = append(table, c.header())
 		}
-		for _, r := range rows {
+		for _, r := range n.rows {
 			table = append(table, r.cells[:len(c.header())])
 		}
 		text.WriteString(tableOf(table))
-		for _, name := range gone {
-			text.WriteString(printable(name) + " removed\n")
+		for _, r := range n.left {
+			text.WriteString(printable(r.name) + " is not " + strings.ToLower(strings.Join(c.want.status, " or ")) + " any more\n")
 		}
+		c.writeGone(&text, n.gone)
 	}
 	_, err := io.WriteString(c.out, text.String())
 	return err
+}
+
+func (c *changes) writeGone(text *strings.Builder, names []string) {
+	for _, name := range names {
+		text.WriteString(printable(name) + " " + cmp.Or(c.list.gone, "removed") + "\n")
+	}
+}
+
+// encode writes a line of JSON for each row.
+func (n changedRows) encode(lines *json.Encoder) error {
+	var all []changedRow
+	for _, r := range n.rows {
+		all = append(all, changedRow{Name: r.name, Value: r.value})
+	}
+	for _, r := range n.left {
+		all = append(all, changedRow{Name: r.name, Left: true, Value: r.value})
+	}
+	for _, name := range n.gone {
+		all = append(all, changedRow{Name: name, Removed: true})
+	}
+	for _, row := range all {
+		if err := lines.Encode(row); err != nil {
+			return err
+		}
+	}
+	return nil
 }
