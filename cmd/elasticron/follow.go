@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/elasticron/elasticron/console/client"
@@ -61,11 +63,18 @@ func (f *byView) newer(ctx context.Context) error {
 
 func (f *byView) answers(ctx context.Context, _ bool) error { return answered(ctx, f.at, f.view) }
 
+// errWentBack says that a registry was emptied, or restored from a backup: views of it wait for revisions that they have seen.
+var errWentBack = errors.New("the registry has gone back to an earlier state, so what changes is not shown: begin again")
+
 // answered asks a registry, and waits until a view of it shows what it answers: the watches of one that is back begin later.
 func answered(ctx context.Context, reg registry.Reader, view *registry.View) error {
+	seen := view.Snapshot().Revision()
 	_, revision, err := reg.List(ctx, nobodyWrites)
 	if err != nil {
 		return err
+	}
+	if revision < seen {
+		return fmt.Errorf("%w (it is at revision %d, and was at %d)", errWentBack, revision, seen)
 	}
 	return view.WaitRevision(ctx, revision)
 }

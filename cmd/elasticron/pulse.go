@@ -32,6 +32,7 @@ type pulse struct {
 	heard  time.Time // the same by the clock of this process, which nobody sets
 	silent error     // why it counts as away; nil: it answers
 	told   string    // what was said last: who is away
+	over   error     // why nothing more will be shown
 
 	cancel context.CancelFunc
 	asking sync.WaitGroup
@@ -68,11 +69,20 @@ func (p *pulse) ask(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
+	case errors.Is(err, errWentBack):
+		p.over = err
 	case err == nil:
 		p.asOf, p.since, p.heard, p.silent = now, now, asked, nil
 	case p.silent != nil || time.Since(p.heard) >= silentFor:
 		p.silent = err
 	}
+}
+
+// ended returns why nothing more will be shown; nil while the list goes on.
+func (p *pulse) ended() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.over
 }
 
 // clock returns the time at which a state is to be looked at, which is the newest that is known: now or, while nobody answers,

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 
 	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
 )
 
 // A list that is watched says once that its registry is away, and once that it is back. Meanwhile nothing ages: no row is
@@ -116,4 +118,38 @@ func TestTheClockOfWhatIsNotKnownAnyMore(t *testing.T) {
 	require.Equal(t, 50, at(2))
 	require.Contains(t, p.news(), "answers again")
 	require.Empty(t, p.news())
+}
+
+// restored is a registry that can go back to its first revision.
+type restored struct {
+	registry.Registry
+	back *atomic.Bool
+}
+
+func (r restored) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	nodes, revision, err := r.Registry.List(ctx, path)
+	if r.back.Load() {
+		revision = 1
+	}
+	return nodes, revision, err
+}
+
+// A view of a registry that was restored from a backup shows nothing of what changes. A list that is watched ends with that.
+func TestWatchOfARegistryThatGoesBack(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	var back atomic.Bool
+	open := w.etcd
+	w.etcd = func(ctx context.Context, c etcd.Config) (registry.Registry, error) {
+		reg, err := open(ctx, c)
+		return restored{reg, &back}, err
+	}
+	var out, errOut serverprocess.Output
+	done := make(chan int, 1)
+	go func() { done <- w.run(t.Context(), on("get", "jobs", "-w", "-o", "name"), &out, &errOut) }()
+	require.Eventually(t, func() bool { return out.String() != "" }, time.Minute, time.Millisecond, errOut.String())
+	back.Store(true)
+	require.Equal(t, exitFailed, <-done)
+	require.Equal(t, "elasticron: the registry has gone back to an earlier state, so what changes is not shown: begin again"+
+		" (it is at revision 1, and was at 2)\n", errOut.String())
 }

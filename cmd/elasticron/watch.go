@@ -56,6 +56,9 @@ func (g *getting) follow(ctx context.Context, out, news io.Writer, at place) err
 			_, _ = fmt.Fprintln(news, "elasticron:", printableLines(said))
 			screen.below()
 		}
+		if err := pulse.ended(); err != nil {
+			return err
+		}
 		state := followed.now()
 		ns := namespaceOf(state, pulse.clock(state), operate.MayHoldJava(at))
 		if first {

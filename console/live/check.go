@@ -2,6 +2,8 @@ package live
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 )
 
@@ -13,31 +15,43 @@ const (
 	nothing = "/elasticron-console-asks"
 )
 
+// errWentBack ends a hub: its view waits for revisions that it has seen, and does not show what is stored.
+var errWentBack = errors.New("the registry has gone back to an earlier state")
+
 // keepChecking asks the registry for its revision, and waits for the view to show it: then everything that is shown
-// was true when it asked.
-func (h *Hub) keepChecking(ctx context.Context) {
+// was true when it asked. The error is that nothing more will be shown.
+func (h *Hub) keepChecking(ctx context.Context) error {
 	pause := time.NewTicker(checkEvery)
 	defer pause.Stop()
 	for {
 		asked := time.Now()
-		if h.check(ctx) {
+		if err := h.check(ctx); err == nil {
 			h.note(true, asked) //nolint:contextcheck // a history is read for readers, and ends with the hub
+		} else if errors.Is(err, errWentBack) {
+			return err
 		} else if ctx.Err() == nil {
 			h.note(false, time.Now()) //nolint:contextcheck // as above
 		}
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-pause.C:
 		}
 	}
 }
 
-func (h *Hub) check(ctx context.Context) bool {
+func (h *Hub) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, staleAfter)
 	defer cancel()
+	seen := h.view.Snapshot().Revision() // before it asks: the answer has at least that, unless the registry lost it
 	_, revision, err := h.cfg.Registry.List(ctx, nothing)
-	return err == nil && h.view.WaitRevision(ctx, revision) == nil
+	if err != nil {
+		return err
+	}
+	if revision < seen {
+		return fmt.Errorf("%w: it is at revision %d, and was at %d", errWentBack, revision, seen)
+	}
+	return h.view.WaitRevision(ctx, revision)
 }
 
 // note takes down whether the registry answered. Without an answer for as long as staleAfter it counts as away.

@@ -123,7 +123,8 @@ func follow(ctx context.Context, from Registry) (*registry.View, error) {
 	return nil, err
 }
 
-// Run tells readers what is new until ctx ends, which is no error, or until the registry cannot be followed any more.
+// Run tells readers what is new until ctx ends, which is no error, or until the registry cannot be followed any more, also as it
+// has gone back to an earlier state.
 func (h *Hub) Run(ctx context.Context) error {
 	running, cancel := context.WithCancel(ctx)
 	var checks sync.WaitGroup
@@ -134,7 +135,12 @@ func (h *Hub) Run(ctx context.Context) error {
 		defer h.mu.Unlock()
 		h.lose()
 	}()
-	checks.Go(func() { h.keepChecking(running) })
+	wentBack := make(chan error, 1)
+	checks.Go(func() {
+		if err := h.keepChecking(running); err != nil {
+			wentBack <- err
+		}
+	})
 	told, pause := h.feed.told, time.NewTimer(0)
 	defer pause.Stop()
 	for {
@@ -148,6 +154,8 @@ func (h *Hub) Run(ctx context.Context) error {
 				return nil
 			}
 			return fmt.Errorf("follow namespace %q: %w", h.cfg.Namespace, h.view.Err())
+		case err := <-wentBack:
+			return fmt.Errorf("follow namespace %q: %w", h.cfg.Namespace, err)
 		case <-told: // frames are not more frequent than frameEvery, but the first one after a silence does not wait
 		case <-pause.C:
 			if told == nil {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -521,6 +522,44 @@ func TestARegistryIsClosed(t *testing.T) {
 	_, err := Open(ended, Config{Registry: reg, Namespace: "shop"})
 	require.ErrorIs(t, err, context.Canceled)
 	require.NoError(t, reg.Close(t.Context()))
+}
+
+// A registry that was emptied, or restored from a backup, answers with revisions before those that the hub has seen. Its view shows
+// nothing of what is stored then.
+func TestARegistryGoesBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reg := &restored{Registry: newStore(t, "a", "b").Registry}
+		h, err := Open(t.Context(), Config{Registry: reg, Namespace: "shop"})
+		require.NoError(t, err)
+		defer h.Close()
+		over := make(chan error, 1)
+		go func() { over <- h.Run(t.Context()) }()
+		time.Sleep(10 * time.Second)
+		p := opens(t, h, anna, "topic=job/a", "")
+		defer p.close()
+		require.Empty(t, over)
+		reg.back.Store(true)
+		time.Sleep(2 * checkEvery)
+		require.Len(t, over, 1)
+		require.EqualError(t, <-over, `follow namespace "shop": the registry has gone back to an earlier state: it is at revision 1, and was at 3`)
+		require.False(t, h.Picture().Connected)
+		require.Len(t, of[Status](t, p.news(), EventDisconnected), 1)
+	})
+}
+
+// restored is a registry that can go back to its first revision.
+type restored struct {
+	*memory.Registry
+	back atomic.Bool
+}
+
+func (r *restored) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	nodes, revision, err := r.Registry.List(ctx, path)
+	if r.back.Load() {
+		revision = 1
+	}
+	return nodes, revision, err
 }
 
 func TestAPictureTellsOfANewerOne(t *testing.T) {
