@@ -152,7 +152,8 @@ type Config struct {
 	// begins late by up to this much, which may be a day. The job's name and the time of the fire decide the
 	// amount, so it is the same in every process, and one that starts meanwhile waits for it too. The fire keeps its
 	// scheduled time. The default is 0. Jitter must not be longer than the time between two fires, which may be
-	// shorter where the clock of TimeZone is changed: a fire that the next one overtakes counts as missed.
+	// shorter where the clock of TimeZone is changed: a fire that the next one overtakes counts as missed. A change goes for
+	// a fire that has come and waits, too: if its new delay is over already, it begins at once, and is on time.
 	Jitter time.Duration
 	// Offset moves the fires of "@every <duration>" on by this much, so that jobs with the same period do
 	// not fire in the same instant: "@every 1m" with an offset of 20 s fires at second 20 of each

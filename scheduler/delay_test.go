@@ -315,14 +315,16 @@ func TestItemsThatMoveWhileAFireIsDelayed(t *testing.T) {
 	}
 }
 
-// A change of the jitter moves the begin of a fire and not the fire: one that has come and waits is told of once, and what was
-// missed is made up, whoever has the item.
+// A change of the jitter moves the begin of a fire and not the fire: one that has come and waits is told of once, and is on time
+// then, whatever becomes of missed ones.
 func TestTheJitterIsChanged(t *testing.T) {
 	t.Parallel()
-	for _, unmonitored := range []bool{false, true} {
+	for n := range 6 {
+		unmonitored, misfire := n%2 == 1, []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll, job.MisfireSkip}[n/2]
 		for _, to := range []time.Duration{0, 10 * time.Second, 40 * time.Minute, 59 * time.Minute} {
 			inBubble(t, func(t *testing.T, c *cluster) {
 				cfg := job.Config{Name: "orders", Cron: "0 0 * * * ?", ShardingTotalCount: 4, Jitter: 50 * time.Minute, Unmonitored: unmonitored}
+				cfg.Misfire = misfire
 				fire := bubbleStart.Add(2 * time.Hour)
 				was, will := delayOf(cfg, fire), cfg
 				require.Greater(t, was, 7*time.Minute)
@@ -337,6 +339,7 @@ func TestTheJitterIsChanged(t *testing.T) {
 				require.Len(t, runs, 4, "jitter %s, unmonitored %t", to, unmonitored)
 				for _, r := range runs {
 					require.True(t, fire.Equal(r.sc.Fire))
+					require.Equal(t, job.Scheduled, r.sc.Source, "nothing kept it from running")
 					require.WithinDuration(t, fire.Add(max(6*time.Minute, delayOf(will, fire))), r.began, time.Second)
 				}
 			})

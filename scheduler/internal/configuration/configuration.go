@@ -194,6 +194,7 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 	}
 	schedule, _ := c.ports.Schedules().Of(*cfg) // CheckConfig found no fault with either
 	next.Rules = policy.RulesOf(schedule, *cfg)
+	next.Rules.Policy = next.Rules.After(c.inForce.Rules.Policy, v.Clock.Now())
 	if cfg.ShardingItemParameters != "" {
 		next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
 	}

@@ -142,24 +142,38 @@ func TestExpire(t *testing.T) {
 	window, delayed := makeUpAll, makeUpOnce
 	window.Window, delayed.Jitter = 2*time.Minute, jitter.Jitter{Job: "orders", Most: time.Hour}
 	require.True(t, delayed.Told(minute(9)).Before(minute(60)), "or it would show nothing")
+	told := delayed.Told(minute(9))
+	require.True(t, told.After(minute(20)), "or it would show nothing")
+	shorter := makeUpOnce.After(delayed, minute(15))
+	again := shorter.After(shorter, minute(16))
+	after := makeUpOnce.After(delayed, told.Add(time.Minute))
+	none := makeUpOnce.After(Policy{}, minute(15))
 	for name, test := range map[string]struct {
 		policy Policy
 		before Due
 		now    time.Time
 		want   Due
 	}{
-		"just so on time":           {makeUpOnce, onTime(9), minute(9).Add(LateAfter), onTime(9)},
-		"too late":                  {makeUpOnce, onTime(9), minute(9).Add(LateAfter + 1), missedFires(9)},
-		"too late, off":             {makeUpNone, onTime(9), minute(9).Add(LateAfter + 1), Due{}},
-		"too late, all":             {makeUpAll, onTime(9, 8), minute(10), missedFires(8, 9)},
-		"of a clock that is behind": {makeUpOnce, onTime(9), minute(8), onTime(9)},
-		"any age without a window":  {makeUpAll, missedFires(1), minute(100_000), missedFires(1)},
-		"just within the window":    {window, missedFires(7, 8), minute(9).Add(-1), missedFires(7, 8)},
-		"just too old":              {window, missedFires(7, 8), minute(9), missedFires(8)},
-		"delayed":                   {delayed, onTime(9), delayed.Told(minute(9)).Add(LateAfter), onTime(9)},
-		"too late, delayed":         {delayed, onTime(9), delayed.Told(minute(9)).Add(LateAfter + 1), missedFires(9)},
-		"all are too old":           {window, missedFires(6, 7, 8), minute(20), Due{}},
-		"too late and too old":      {window, onTime(9), minute(12), Due{}},
+		"just so on time":              {makeUpOnce, onTime(9), minute(9).Add(LateAfter), onTime(9)},
+		"too late":                     {makeUpOnce, onTime(9), minute(9).Add(LateAfter + 1), missedFires(9)},
+		"too late, off":                {makeUpNone, onTime(9), minute(9).Add(LateAfter + 1), Due{}},
+		"too late, all":                {makeUpAll, onTime(9, 8), minute(10), missedFires(8, 9)},
+		"of a clock that is behind":    {makeUpOnce, onTime(9), minute(8), onTime(9)},
+		"any age without a window":     {makeUpAll, missedFires(1), minute(100_000), missedFires(1)},
+		"just within the window":       {window, missedFires(7, 8), minute(9).Add(-1), missedFires(7, 8)},
+		"just too old":                 {window, missedFires(7, 8), minute(9), missedFires(8)},
+		"delayed":                      {delayed, onTime(9), delayed.Told(minute(9)).Add(LateAfter), onTime(9)},
+		"too late, delayed":            {delayed, onTime(9), delayed.Told(minute(9)).Add(LateAfter + 1), missedFires(9)},
+		"its delay is cut short":       {shorter, onTime(9), minute(15).Add(LateAfter), onTime(9)},
+		"too late, delay cut short":    {shorter, onTime(9), minute(15).Add(LateAfter + 1), missedFires(9)},
+		"the settings change again":    {again, onTime(9), minute(15).Add(LateAfter), onTime(9)},
+		"a later fire":                 {shorter, onTime(16), minute(16).Add(LateAfter + 1), missedFires(16)},
+		"its delay was over":           {after, onTime(9), told.Add(LateAfter), onTime(9)},
+		"too late, its delay was over": {after, onTime(9), told.Add(LateAfter + 1), missedFires(9)},
+		"the job had paused":           {none, onTime(9), minute(9).Add(LateAfter + 1), missedFires(9)},
+		"a longer delay":               {delayed.After(shorter, minute(10)), onTime(9), told.Add(LateAfter + 1), missedFires(9)},
+		"all are too old":              {window, missedFires(6, 7, 8), minute(20), Due{}},
+		"too late and too old":         {window, onTime(9), minute(12), Due{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -174,6 +188,7 @@ func TestUntil(t *testing.T) {
 	t.Parallel()
 	window, ageless, late := makeUpAll, makeUpNone, makeUpNone
 	window.Window, ageless.Ageless, late.Jitter.Most = 2*time.Minute, true, time.Second
+	long := Policy{Jitter: jitter.Jitter{Job: "orders", Most: time.Hour}} // of the fire of minute 9 it is over long after 15
 	for name, test := range map[string]struct {
 		policy Policy
 		due    Due
@@ -184,6 +199,8 @@ func TestUntil(t *testing.T) {
 		"not made up":                      {makeUpNone, onTime(9), 0, minute(9).Add(LateAfter)},
 		"not made up, in a second":         {makeUpNone, onTime(9), time.Second, minute(9).Add(LateAfter - 2*time.Second)},
 		"not made up, in a while":          {makeUpNone, onTime(9), time.Minute, minute(9).Add(LateAfter / 2)},
+		"not made up, its delay cut short": {makeUpNone.After(long, minute(15)), onTime(9), 0, minute(15).Add(LateAfter)},
+		"on time, its delay cut short":     {makeUpOnce.After(long, minute(15)), onTime(9), 0, minute(15).Add(LateAfter)},
 		"not made up, with jitter":         {late, onTime(9), 0, late.Told(minute(9)).Add(LateAfter)},
 		"with a fixed delay":               {ageless, onTime(9), time.Second, time.Time{}},
 		"missed":                           {makeUpAll, missedFires(7, 8), time.Second, time.Time{}},

@@ -13,7 +13,7 @@ const LateAfter = inforce.LateAfter
 
 // TooLate tells whether a fire can no longer begin as one that is on time.
 func (m Policy) TooLate(fire, now time.Time) bool {
-	return !m.Ageless && now.Sub(m.Told(fire)) > LateAfter
+	return !m.Ageless && now.Sub(m.due(fire)) > LateAfter
 }
 
 // Expire turns what is too late to be on time into a missed fire, and drops what is too old to be made
@@ -65,8 +65,8 @@ func (m Policy) Until(d Due, usual time.Duration) time.Time {
 	case source == job.Misfire || m.Ageless:
 		return time.Time{}
 	case m.On:
-		return m.Told(fire).Add(LateAfter)
+		return m.due(fire).Add(LateAfter)
 	default:
-		return m.Told(fire).Add(LateAfter - min(2*usual, LateAfter/2))
+		return m.due(fire).Add(LateAfter - min(2*usual, LateAfter/2))
 	}
 }
