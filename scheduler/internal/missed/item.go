@@ -105,9 +105,10 @@ func (f *Fires) unseen(v room.View, others peers.Executors, node jobtree.Item, n
 	if !v.Rules.On {
 		return nil
 	}
-	unseen, known := v.Rules.Unseen(&f.witness, node.Number, node.Record.Value, now)
-	if !known {
-		return others.Unnamed(v, node)
+	if f.records { // else what is recorded is what ran while something was
+		if unseen, known := v.Rules.Unseen(&f.witness, node.Number, node.Record.Value, now); known {
+			return unseen
+		}
 	}
-	return unseen
+	return others.Unnamed(v, node)
 }
