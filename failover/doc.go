@@ -11,7 +11,9 @@
 // that run, the item then waits to be run again, else it is interrupted. [Claim] takes over a waiting item and
 // begins it in the same transaction (T7). docs/protocol.md describes both transactions.
 //
-// Both are pure functions from a job's state to a guarded transaction. They look at states, not at events. So it
+// In a job that records nothing any more, nobody could tell later that an item which waits has gone on: [GiveUp] ends that.
+//
+// All are pure functions from a job's state to a guarded transaction. They look at states, not at events. So it
 // makes no difference whether one instance died or all did, whether others noticed it at once or hours later, and
 // whether the same instance came back under a new session.
 //

@@ -10,6 +10,7 @@ import (
 
 	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -177,6 +178,29 @@ func decisions(t *testing.T) map[string]decision {
 			leaves: map[string]func(*world){
 				"another item": otherItem,
 				"Java runs it": putOwned(tree.ItemRunning(item)),
+			},
+		},
+		"give up": {
+			prepare: func(w *world) {
+				w.do(registry.Put(tree.Config(), configText(t, func(c *job.Config) { c.Unmonitored, c.Failover = true, false })))
+				w.commonTree(waiting(t))
+				w.do(registry.Put(tree.FailoverItem(item), ""))
+			},
+			decide: func(w *world) registry.Txn {
+				s := w.state()
+				require.True(w, failover.Moot(s, item))
+				txn, err := failover.GiveUp(s, item)
+				require.NoError(w, err)
+				return txn
+			},
+			breaks: map[string]breach{
+				"its record changed":               record,
+				"it asks no more":                  {remove(tree.FailoverItem(item)), registry.Unchanged(tree.FailoverItem(item), 1)},
+				"executions may be recorded again": {rewrite(tree.Config()), registry.Unchanged(tree.Config(), 1)},
+			},
+			leaves: map[string]func(*world){
+				"another item": otherItem,
+				"the owner":    rewrite(tree.ItemInstance(item)),
 			},
 		},
 		"requeue": requeue,

@@ -14,7 +14,7 @@ import (
 // late, or died before that, may leave it without a new one for long.
 func Crashed(s *jobtree.State, item int) bool {
 	cfg := s.Config.Value
-	if !cfg.Failover || cfg.FailoverScope != job.FailoverAssigned {
+	if !cfg.Failover || cfg.Unmonitored || cfg.FailoverScope != job.FailoverAssigned {
 		return false
 	}
 	it, owner := s.Item(item), s.Owner(item)

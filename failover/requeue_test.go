@@ -33,6 +33,7 @@ func TestCrashed(t *testing.T) {
 		"it was given up":          {[]registry.Node{recordNode(interrupted(t))}, true},
 		"another one left":         {[]registry.Node{node(tree.FailoverLeft("10.0.0.3@-@1"), "", 14)}, true},
 		"failover is off":          {[]registry.Node{configNode(t, func(c *job.Config) { c.Failover = false })}, false},
+		"nothing is recorded":      {[]registry.Node{configNode(t, func(c *job.Config) { c.Unmonitored = true })}, false},
 		"the scope is the default": {[]registry.Node{configNode(t, func(c *job.Config) { c.FailoverScope = "" })}, false},
 		"the scope is running": {
 			[]registry.Node{configNode(t, func(c *job.Config) { c.FailoverScope = job.FailoverRunning })}, false,

@@ -54,7 +54,8 @@ type Config struct {
 	// Unmonitored.
 	Failover bool
 	// Misfire says what happens to missed fires. The default, [MisfireOnce], runs the item
-	// once for all of them; [MisfireAll] runs it once for each, and [MisfireSkip] not at all.
+	// once for all of them; [MisfireAll] runs it once for each, and [MisfireSkip] not at all. What was missed up to then is
+	// forgotten with a change to MisfireSkip, and with one of the times by which the job fires, also if that is changed back.
 	Misfire MisfirePolicy
 	// Unmonitored saves the writes that record every execution in the registry, and gives up whatever needs
 	// these records:
@@ -65,7 +66,8 @@ type Config struct {
 	//   - fencing tokens, failover, offsets of an item, a fixed delay ("@delay"), hooks of whole rounds,
 	//     and every report about single items.
 	//
-	// What is left is that the instance to which an item is assigned runs it. The default is off: executions
+	// What is left is that the instance to which an item is assigned runs it. Once this is set, what was lost does not wait
+	// any more to be run again, and what others have noted as missed is forgotten, for good. The default is off: executions
 	// are recorded.
 	Unmonitored bool
 	// StreamingProcess lets a dataflow job fetch and process until nothing is left. The default is
@@ -126,8 +128,8 @@ type Config struct {
 	// have run before: an item that never ran may have been part of the job for any length of time. So may one
 	// that the job got back after its total count was lowered, once what was recorded of it has been removed. A job that
 	// does not record its executions has no items that have run before. What came while the job was disabled, or had
-	// another cron, is not made up by a process that followed the job then; one that started later within the window
-	// knows nothing of that.
+	// another cron, or recorded nothing, or made nothing up, is not made up by a process that followed the job then; one that
+	// started later within the window knows nothing of that.
 	MisfireWindow time.Duration
 	// Timeout bounds one attempt of one item: then its context ends with the cause [ErrTimeout]. The
 	// default, 0, sets no bound.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
@@ -31,6 +32,7 @@ type Fires struct {
 	times    string            // the name of those by which what is due has come; empty = of none yet
 	disabled time.Time         // since when the job is seen to be, as far as its settings could be read; zero = it is not
 	records  bool              // the job keeps records of what ran for which fire; as it was before a pause
+	makesUp  bool              // it makes missed fires up; likewise
 	last     lastTick          // the newest fire that this process's clock ticked
 	witness  policy.Witness    // all that it ticked
 	vouching vouching          // what of it others need to know
@@ -138,22 +140,35 @@ func (f *Fires) NewestTick() time.Time { return f.last.fire }
 // Unticked notes that fires may come that are not ticked.
 func (f *Fires) Unticked() { f.witness.Missing() }
 
-// Forget forgets all ticks: what this clock ticked says nothing.
-func (f *Fires) Forget() { f.witness.Forget() }
+// ForgetTicks forgets all ticks: what this clock ticked says nothing.
+func (f *Fires) ForgetTicks() { f.witness.Forget() }
 
 // Adopt takes in the configuration by which the job goes on.
-func (f *Fires) Adopt(v room.View) {
-	f.Record(v.Config.Monitored(), v.Rules.Delay, v.Clock.Now())
+func (f *Fires) Adopt(v room.View) { f.Heed(*v.Config, v.Rules.Delay, v.Clock.Now()) }
+
+// Heed takes in whether records say from now on for which fires items run, and whether missed ones are made up. A fixed delay
+// has no fires but what records say.
+func (f *Fires) Heed(cfg job.Config, delay time.Duration, now time.Time) {
+	records, makesUp := cfg.Monitored() && delay == 0, cfg.Misfire != job.MisfireSkip
+	switch {
+	case !f.Timed():
+	case records && !f.records: // what was run for is in no record
+		f.forgetUntil(now)
+	case makesUp && !f.makesUp: // what was missed was dropped
+		last := f.last.fire
+		recent := f.witness.Has(last) && now.Sub(last).Abs() <= policy.LateAfter+cfg.Jitter
+		f.forgetUntil(now)
+		if recent { // it may have come when this was in force already
+			f.witness.Saw(last, last)
+		}
+	}
+	f.records, f.makesUp = records, makesUp
 }
 
-// Record takes in whether records say for which fires items run from now on. A fixed delay has no fires but what they say.
-func (f *Fires) Record(monitored bool, delay time.Duration, now time.Time) {
-	records := monitored && delay == 0
-	if records && !f.records && f.Timed() {
-		f.witness.Forget() // what was run for is in no record
-		f.witness.Void(time.Time{}, now)
-	}
-	f.records = records
+// forgetUntil forgets what came until now.
+func (f *Fires) forgetUntil(now time.Time) {
+	f.witness.Forget()
+	f.witness.Void(time.Time{}, now)
 }
 
 // FiresBy tells whether the job has fired by these times up to now.
@@ -164,9 +179,8 @@ func (f *Fires) Timed() bool { return f.times != "" }
 
 // FireBy takes in by what the job fires from now on, and forgets what came before: it came under other times.
 func (f *Fires) FireBy(next fires.Times, now time.Time) {
-	f.witness.Forget()
 	if f.Timed() {
-		f.witness.Void(time.Time{}, now)
+		f.forgetUntil(now)
 	}
 	f.times = next.Name()
 }

@@ -171,6 +171,21 @@ func (f *Fires) Recall(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	it.Due = v.Rules.RecallNoted(it.Due, noted, now)
 }
 
+// Forget proposes to delete what is noted of an item if it counts for nothing by the settings in force: they may be changed
+// back. It came under other times, or missed fires are not made up, or what ran since is in no record. What Java notes names no
+// fire, and is left to Java.
+func (f *Fires) Forget(v room.View, node jobtree.Item) room.Batch {
+	note, path := node.Misfire, v.Tree.ItemMisfire(node.Number)
+	counts := f.records && v.Rules.On && (note.Value.Times == "" || note.Value.Times == f.times)
+	if counts || len(note.Value.Fires) == 0 {
+		return nil
+	}
+	return room.Batch{{Step: "forget missed fires", Txn: registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(path, note.Revision), registry.Unchanged(v.Tree.Config(), v.State.Config.Revision)},
+		Then: []registry.Write{registry.Delete(path)},
+	}}}
+}
+
 // Awaits tells whether the fires of an item wait for what its former owner may have missed: a run for
 // a later one would bury that.
 func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) bool {

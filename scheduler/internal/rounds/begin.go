@@ -23,6 +23,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	}
 	begin, guards, turn, ok := r.choose(v, round, it, node)
 	if !ok {
+		r.forget(v, round, it, node)
 		return
 	}
 	begin.Instance, begin.Session, begin.Round, begin.Time = v.Instance, v.Attached.Session.ID(), round.id, round.now

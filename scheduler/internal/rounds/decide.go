@@ -96,6 +96,9 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 	it, node := r.item(n), v.State.Item(n)
 	r.rouse(it)
 	m := v.Rules
+	if node.Disabled || v.Config.Unmonitored { // no begin deletes it
+		r.forget(v, round, it, node)
+	}
 	if node.Disabled {
 		it.Due = it.Due.DropDisabled()
 		return
@@ -125,6 +128,15 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 		return
 	}
 	r.considerRecord(v, round, it, node)
+}
+
+// forget proposes to forget what by the settings in force is neither made up nor run again.
+func (r *Rounds) forget(v room.View, round *Round, it *item, node jobtree.Item) {
+	if v.Applied < it.wrote || node.Running.Exists() {
+		return // its end comes first
+	}
+	round.batch = append(round.batch, r.missed.Forget(v, node)...)
+	r.giveUpMoot(v, round, it.number)
 }
 
 // considerRecord decides by the item's record. An execution that was lost comes first, so that the

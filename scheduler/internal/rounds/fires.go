@@ -43,7 +43,7 @@ func (r *Rounds) FireBy(next fires.Times, now time.Time, stays func(fire time.Ti
 // Overhear takes in by which settings others go on while this process refuses them: what they forget is not made up here
 // either when it can use the next ones.
 func (r *Rounds) Overhear(cfg job.Config, delay time.Duration, now time.Time) {
-	r.missed.Record(cfg.Monitored(), delay, now) // first: before a job has fired by any times, it tells of nothing forgotten
+	r.missed.Heed(cfg, delay, now) // first: before a job has fired by any times, it tells of nothing forgotten
 	if times := fires.TimesOf(cfg); !r.missed.FiresBy(times) {
 		r.FireBy(times, now, nil)
 	}
@@ -53,7 +53,7 @@ func (r *Rounds) Overhear(cfg job.Config, delay time.Duration, now time.Time) {
 func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
 	r.rouseAll()
 	// What this clock ticked ahead of time was not missed, and says nothing about what others missed.
-	r.missed.Forget()
+	r.missed.ForgetTicks()
 	if horizon := v.Clock.Now().Add(-off); off > 0 {
 		for _, it := range r.items {
 			it.Due = v.Rules.Miss(it.Due).DropAhead(horizon)

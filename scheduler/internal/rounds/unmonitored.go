@@ -1,6 +1,9 @@
 package rounds
 
 import (
+	"time"
+
+	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -28,4 +31,25 @@ func (r *Rounds) beginUnmonitored(v room.View, round *Round, it *item, recorded 
 	}
 	it.running = r.newExecution(v, it, v.Attached, jobtree.Record{Current: &current}, 0)
 	round.begun = append(round.begun, it.running)
+}
+
+// giveUpMoot proposes that an item does not wait any more for a lost execution to be run again, as nothing that runs is
+// recorded: when that is changed back, perhaps after weeks, it would be run again.
+func (r *Rounds) giveUpMoot(v room.View, round *Round, n int) {
+	if !failover.Moot(v.State, n) {
+		return
+	}
+	txn, err := failover.GiveUp(v.State, n)
+	if err != nil {
+		r.ports.Log().ErrorContext(r.ports.Life(), "cannot give up a lost execution", room.KeyItem, n, room.KeyError, err)
+		return
+	}
+	var fire time.Time
+	if owed := v.State.Record(n).Value.Owed(); owed != nil {
+		fire = owed.Fire
+	}
+	round.batch = append(round.batch, room.Proposal{Step: "give up", Txn: txn, Done: func(registry.Outcome) {
+		r.ports.Log().WarnContext(r.ports.Life(), "a lost execution is not run again: the job does not record its executions any more",
+			room.KeyItem, n, room.KeyFire, room.FireOf(fire))
+	}})
 }
