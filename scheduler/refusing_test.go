@@ -548,3 +548,25 @@ func TestCodeThatIsSlowToConfigureLeavesTheJobToOthers(t *testing.T) {
 		require.Len(t, c.owners(), 2)
 	})
 }
+
+// What is cut short while its process refuses the settings goes by their limit of reruns.
+func TestALimitOfRerunsOutlastsARefusal(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int]jobtree.ItemState{1: jobtree.ItemInterrupted, 2: jobtree.ItemWaiting} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			long := func(ctx context.Context, _ job.ShardingContext) error { <-ctx.Done(); return ctx.Err() }
+			cfg := jobOf(1)
+			cfg.Failover, cfg.FailoverLimit = true, limit
+			a := c.startChoosy("a", long, cfg)
+			sleepUntil(6 * time.Second)
+			a.crash(t)
+			b := c.startChoosy("b", long, cfg, scheduler.WithStopTimeout(time.Second))
+			sleepUntil(20 * time.Second)
+			require.Equal(t, 1, c.state().Item(0).Record.Value.Reruns)
+			c.change(with(cfg, "new"))
+			sleepUntil(21 * time.Second)
+			b.stop(t)
+			require.Equal(t, want, c.state().Item(0).Record.Value.State, "limit %d", limit)
+		})
+	}
+}

@@ -164,5 +164,12 @@ func (v View) Settled() bool {
 	return true
 }
 
-// FailoverLimit is how often in a row a lost execution is run again.
-func (v View) FailoverLimit() int { return inforce.FailoverLimit(*v.Config) }
+// FailoverLimit is how often in a row a lost execution is run again: by the stored settings while the job pauses, which others
+// may be able to use.
+func (v View) FailoverLimit() int {
+	cfg := v.Config
+	if !v.Usable {
+		cfg = &v.State.Config.Value
+	}
+	return inforce.FailoverLimit(*cfg)
+}
