@@ -89,7 +89,7 @@ func (f *Fires) Observe(v room.View, others peers.Traits, t jobtree.Touched) {
 		f.witness.Bar(n, v.State.Disabled(n))
 	}
 	if total := Total(v, others); total > 0 {
-		f.witness.Follow(total)
+		f.witness.Follow(total, v.Clock.Now().Add(-v.Rules.Jitter.Most))
 	}
 	if stored := v.State.Config; stored.Exists() && stored.Err == nil {
 		f.heedDisabled(v)

@@ -108,12 +108,12 @@ func (w *Witness) Fires(schedule cronexpr.Schedule, from, until time.Time, keep 
 	return fires
 }
 
-// Follow notes how many items the job has.
-func (w *Witness) Follow(total int) {
-	if newest := w.Newest(); total > w.total && !newest.IsZero() {
+// Follow notes how many items the job has. Fires up to a time have come, whether or not they were ticked.
+func (w *Witness) Follow(total int, come time.Time) {
+	if newest := w.Newest(); total > w.total && (w.total > 0 || !newest.IsZero()) {
 		g := w.noted()
 		g.grown = slices.DeleteFunc(g.grown, func(g growth) bool { return g.from >= w.total })
-		g.grown = append(g.grown, growth{from: w.total, since: newest})
+		g.grown = append(g.grown, growth{from: w.total, since: later(newest, come)})
 	}
 	w.total = total
 }

@@ -107,7 +107,7 @@ func TestAWitnessIsBounded(t *testing.T) {
 	require.Len(t, w.spans, spansKept)
 	require.True(t, w.Has(minute(1998)))
 	for n := range 1000 {
-		w.Follow(n % 7)
+		w.Follow(n%7, minute(0))
 		w.Saw(minute(2000+n), minute(2000+n))
 	}
 	require.Less(t, len(w.gaps.grown), 8)
@@ -119,7 +119,7 @@ func TestTheFloorOfAnItem(t *testing.T) {
 	var w Witness
 	w.Bar(0, true)
 	w.Bar(0, false)
-	w.Follow(2)
+	w.Follow(2, minute(0))
 	require.Zero(t, w.Floor(0), "nothing was ticked yet")
 	require.Zero(t, w.Floor(1))
 	w.Saw(minute(1), minute(1))
@@ -132,12 +132,12 @@ func TestTheFloorOfAnItem(t *testing.T) {
 	w.Saw(minute(4), minute(4))
 	require.Equal(t, minute(3), w.Floor(0))
 	require.Zero(t, w.Floor(1))
-	w.Follow(5)
+	w.Follow(5, minute(4))
 	require.Equal(t, minute(4), w.Floor(2))
 	require.Equal(t, minute(4), w.Floor(4))
-	w.Follow(3)
+	w.Follow(3, minute(4))
 	w.Saw(minute(5), minute(5))
-	w.Follow(8)
+	w.Follow(8, minute(5))
 	require.Equal(t, minute(4), w.Floor(2), "it was there all the time")
 	require.Equal(t, minute(5), w.Floor(3), "it was none for a while")
 	require.Equal(t, minute(3), w.Floor(0))
@@ -147,6 +147,21 @@ func TestTheFloorOfAnItem(t *testing.T) {
 	require.Equal(t, minute(6), w.Floor(3))
 	w.Forget()
 	require.Zero(t, w.Floor(3))
+}
+
+// What comes while a job pauses is not ticked. Items that it has more of when it goes on owe nothing of that.
+func TestTheFloorOfAnItemThatComesWithTheEndOfAPause(t *testing.T) {
+	t.Parallel()
+	var w Witness
+	w.Follow(2, minute(0))
+	w.Follow(3, minute(1))
+	require.Equal(t, minute(1), w.Floor(2), "nothing was ticked yet")
+	w.Saw(minute(2), minute(2))
+	w.Missing()
+	w.Follow(4, minute(9))
+	require.Equal(t, minute(9), w.Floor(3))
+	require.Equal(t, minute(1), w.Floor(2))
+	require.Zero(t, w.Floor(1))
 }
 
 func TestMergeMissedFires(t *testing.T) {
