@@ -76,7 +76,8 @@ func (j *judge) judgeRecord(at time.Time, n int, was, is jobtree.Item) {
 	case ran || old.State == jobtree.ItemWaiting && !is.Record.Exists() && n < j.now.Total():
 		j.find(NothingForgotten, at, n, "the record vanished with an execution that was still owed")
 		delete(j.open, n)
-	case old.State == jobtree.ItemWaiting && j.gaveUp(n): // see judgeOperation
+	case old.State == jobtree.ItemWaiting && j.gaveUp(n), // see judgeOperation
+		old.State == jobtree.ItemWaiting && next.State == jobtree.ItemInterrupted && j.now.Config.Value.Unmonitored:
 		delete(j.requeued, n)
 	case next.State == jobtree.ItemWaiting && old.State != jobtree.ItemWaiting && j.requeues(n):
 		j.requeued[n] = true
