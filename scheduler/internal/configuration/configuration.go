@@ -102,14 +102,9 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		return
 	}
 	switch {
-	case c.refuses: // it goes on when everything is known: until then its items are with others, who go on perhaps at once
-		if found.common == nil {
-			c.adopt(None())
-		}
-	case found.all() != nil:
-		if c.inForce.OK {
-			c.adopt(None())
-		}
+	case found.all() != nil && c.inForce.OK, c.refuses && found.common == nil: // others perhaps go on at once
+		c.adopt(None())
+	case found.all() != nil, !c.inForce.OK && v.Out: // it goes on, and comes back, when everything is known
 	default: // its fires come from now on, also those of a job that was not followed before: others take it that they do
 		known := *next
 		known.Code, known.Handler, known.AwaitsCode = c.inForce.Code, c.inForce.Handler, true

@@ -63,5 +63,5 @@ func (m Policy) due(fire time.Time) time.Time {
 	if was.After(m.former.until) {
 		was = m.former.until
 	}
-	return later(told, was)
+	return Later(told, was)
 }

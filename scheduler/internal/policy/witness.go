@@ -113,7 +113,7 @@ func (w *Witness) Follow(total int, come time.Time) {
 	if newest := w.Newest(); total > w.total && (w.total > 0 || !newest.IsZero()) {
 		g := w.noted()
 		g.grown = slices.DeleteFunc(g.grown, func(g growth) bool { return g.from >= w.total })
-		g.grown = append(g.grown, growth{from: w.total, since: later(newest, come)})
+		g.grown = append(g.grown, growth{from: w.total, since: Later(newest, come)})
 	}
 	w.total = total
 }

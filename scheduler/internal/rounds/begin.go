@@ -122,7 +122,7 @@ func (r *Rounds) began(v room.View, round *Round, it *item, under *room.Attachme
 	it.wrote = token
 	wanted := v.Rules.StillWanted(&record, v.Clock.Now())
 	it.running = r.newExecution(v, it, under, record, token)
-	if !under.Connected() || v.Leaving || !v.Usable || !wanted {
+	if !under.Connected() || v.Leaving || r.settings.Code == nil || !wanted {
 		it.running.Undo = true
 		r.executions.Returned(it.running, v.Clock.Now(), nil)
 		return

@@ -33,7 +33,7 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 // ClaimAbandoned claims lost executions of items that may be another's, as far as the others make it necessary. Where they
 // do, they claim in a latch, too.
 func (r *Rounds) ClaimAbandoned(v room.View, id func() string) {
-	if len(v.State.FailoverItems) == 0 { // nobody wishes for a claimant
+	if len(v.State.FailoverItems) == 0 || r.settings.AwaitsCode { // nobody wishes for a claimant, or nothing would run
 		return
 	}
 	for n := range r.ports.Peers().Claims(v, func(n int) bool { return r.claimIsFutile(v, n) }) {
