@@ -81,7 +81,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/leadership", "internal/inforce internal/jobtree internal/protect internal/resharding registry scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/room sharding"},
 	{"scheduler/internal/following", ""},
 	{"scheduler/internal/lost", "failover internal/jobtree registry scheduler/internal/actor scheduler/internal/room"},
-	{"scheduler/internal/missed", "internal/jobtree registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room"},
+	{"scheduler/internal/missed", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room"},
 	{"scheduler/internal/requests", "internal/jobtree registry scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/wholeround", "internal/barrier internal/jobtree job registry scheduler/internal/actor scheduler/internal/fires scheduler/internal/room"},
 	{"scheduler/internal/executions", "internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
