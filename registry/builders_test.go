@@ -59,6 +59,7 @@ var builders = map[string]builder{
 	"scheduler/internal/mending/orphans.go endUnmarked": {"T5b of what nobody runs", []string{endsItself}, "writes the record that it compares"},
 
 	"failover/declare.go Declare": {"T6 declare lost", []string{endsItself}, "writes the record that it compares"},
+	"failover/giveup.go GiveUp":   {"T6 give up what waits, of a job that records nothing", []string{endsItself}, "writes the record that it compares"},
 	"failover/shared.go DeclareForeign": {"T6 declare a Java execution lost", []string{endsItself, creation}, "it writes the record that it " +
 		"compares; the first one creates it, and that is removed with the configuration, which is compared, or of an item that has become surplus, where it is " +
 		"removed again"},
@@ -87,6 +88,7 @@ var builders = map[string]builder{
 	"scheduler/internal/executions/progress.go saveTxn": {"T10 save a checkpoint", []string{endsItself, creation}, "writes the checkpoint that it compares; " +
 		"the first save creates it, and it is deleted by the end alone, with the mark that is compared"},
 
+	"scheduler/internal/missed/notes.go Forget": {"forget missed fires", []string{endsItself}, "deletes the note that it compares"},
 	"scheduler/internal/missed/notes.go note": {"note missed fires", []string{endsItself, creation}, "writes the note that it compares; the first one " +
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
 	"scheduler/internal/membership/leave.go LeaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
@@ -115,6 +117,8 @@ var builders = map[string]builder{
 	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
 	"scheduler/storeconfig.go storeClass": {"declare a job that has no class yet", []string{endsItself}, "writes the job's own node, which it compares"},
+	"internal/guarded/guarded.go tooLarge": {"seed or migrate a job: ask whether it is too large", []string{harmless}, "its conditions contradict each " +
+		"other: it is never done"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -406,8 +405,8 @@ func TestAJobOfManyMarksThatWasCutShort(t *testing.T) {
 		store.left = -1
 		require.NoError(t, try())
 		require.NoError(t, try(), "it was done under this id")
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-		_, err = jobfile.Create(ctx, store, op, job, operate.Options{ID: "new", Wait: true})
+		ctx, cancel := context.WithCancel(t.Context())
+		_, err = jobfile.Create(ctx, store, op, job, operate.Options{ID: "new", Wait: true, Progress: func(operate.Progress) { cancel() }})
 		cancel()
 		var unconfirmed *operate.UnconfirmedError
 		require.ErrorAs(t, err, &unconfirmed, "nobody takes part")

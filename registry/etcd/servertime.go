@@ -57,8 +57,8 @@ func (r *Registry) serverTime(ctx context.Context) (time.Time, error) {
 		}
 	}
 	if len(answers) > 0 {
-		middle := began.Add(time.Since(began) / 2) // as whoever waits for the answer takes it to be of
-		return middle.Add(middleOf(answers)), nil
+		middle := began.Add(time.Since(began) / 2)         // as whoever waits for the answer takes it to be of
+		return middle.Add(middleOf(answers)).Round(0), nil // without this process's monotonic clock, which is no clock of theirs
 	}
 	all := errors.Join(faults...)
 	switch {

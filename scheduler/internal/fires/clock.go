@@ -44,6 +44,7 @@ type ClockCheck struct {
 type answer struct {
 	server   time.Time
 	measured time.Time // by this process, with a monotonic reading
+	came     time.Time // when it was there
 	session  uint64    // under which it was asked for
 }
 
@@ -70,7 +71,7 @@ func (c *ClockCheck) confirmed() *answer {
 // Fresh tells whether the registry told its time within age, under the present session.
 func (c *ClockCheck) Fresh(age time.Duration) bool {
 	a := c.confirmed()
-	return a != nil && time.Since(a.measured) < age
+	return a != nil && time.Since(a.came) < age
 }
 
 // WhenAsked calls fn when the next answer has come, or has failed to come. fn must not block.
@@ -113,6 +114,7 @@ func (c *ClockCheck) end(a answer) {
 	c.asking = false
 	c.asked = time.Now()
 	if !a.server.IsZero() {
+		a.server, a.came = a.server.Round(0), c.asked // a monotonic reading would hide that the wall clock is set
 		c.answer.Store(&a)
 	}
 	for _, fn := range c.told {

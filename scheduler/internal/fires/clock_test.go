@@ -77,6 +77,17 @@ func TestTheRegistryDoesNotTellTheTime(t *testing.T) {
 	}
 }
 
+// What the registry says has no monotonic reading, whatever its backend returns: by one, nobody would see that the wall clock is set.
+func TestTheRegistrysTimeIsAWallClocks(t *testing.T) {
+	t.Parallel()
+	s := check(&clockOf{})
+	s.Check(t.Context(), 0)
+	s.work.Wait()
+	now, known := s.registryNow()
+	require.True(t, known)
+	require.Equal(t, now.Round(0), now)
+}
+
 // A question that is not answered leaves what is known as it was.
 func TestAFailedQuestionForgetsNothing(t *testing.T) {
 	t.Parallel()

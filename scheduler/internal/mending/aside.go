@@ -24,8 +24,8 @@ func (m *Mending) SetAside(v room.View, node jobtree.Item, now time.Time) room.B
 	if errors.Is(node.Record.Err, jobtree.ErrNewerFormat) || found.Revision != node.Record.Revision {
 		return nil
 	}
-	if horizon := v.Clock.Horizon(); !horizon.IsZero() && now.After(horizon) {
-		now = horizon
+	if limit := v.Clock.Limit(); !limit.IsZero() && now.After(limit) {
+		now = limit
 	}
 	text := strings.ToValidUTF8(found.Value[:min(len(found.Value), maxAside)], "\uFFFD")
 	fresh := jobtree.Record{State: jobtree.ItemIdle, LastFire: now.Truncate(time.Millisecond), Trigger: lastAsked(v.State)}

@@ -42,6 +42,9 @@ func (r *Rounds) considerDelay(v room.View, it *item, record jobtree.Record, rou
 	case fire.IsZero():
 	case fire.After(round.now):
 		it.wake = fire
+		if v.Clock.Horizon().IsZero() { // an end far ahead may be the word of a broken clock, and nothing tells when that is known
+			it.wake = round.now.Add(min(fire.Sub(round.now), fires.WallCheck))
+		}
 		r.sleepTo(fire, round.now)
 	default:
 		it.Due.OnTime = fire
