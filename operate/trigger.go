@@ -141,7 +141,11 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 		d.warn("executions are not recorded: whether the items ran cannot be seen")
 	}
 	if began := lastRunsOf(w.state).latest; began.After(w.now.Add(inforce.ClockTolerance)) {
-		d.warn(fmt.Sprintf("this machine's clock says %s, and an item has begun at %s by that of its instance: items begin until %s, by theirs",
+		// Without times: a warning is compared when what was shown is done, and they go on.
+		d.warn(fmt.Sprintf("this machine's clock is behind that of an instance by more than %s: items begin only until that one shows "+
+			"%s more than this one does now", inforce.ClockTolerance, ask.Within))
+		d.plan.Notes = append(d.plan.Notes, fmt.Sprintf("this machine's clock says %s, and an item has begun at %s by that of its instance: "+
+			"items begin until %s, by theirs",
 			w.now.UTC().Format(time.RFC3339), began.UTC().Format(time.RFC3339), request.Until.UTC().Format(time.RFC3339)))
 	}
 	return d, nil
