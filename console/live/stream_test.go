@@ -679,7 +679,9 @@ func TestTopicsThatNobodyReadsAreFew(t *testing.T) {
 // Whatever somebody asks for, they read only what they may, and no name of a topic breaks a frame.
 func FuzzTopics(f *testing.F) {
 	h := &Hub{cfg: Config{Namespace: "shop"}, epoch: "00000000"}
+	h.picture.Store(&Picture{})
 	who := access.Identity{Name: "zoe", Grants: []access.Grant{{Role: access.Viewer, Namespace: "shop", Jobs: "team-*"}}}
+	f.Add("topic=job/team-"+strings.Repeat("a", longestName), "")
 	f.Add("topic=overview&topic=job/team-1&since=&since=00000000-7", "00000000-3")
 	f.Add("topic=jobs&window=team-1&window=team-2", "x")
 	f.Add("topic=job/a%0aevent:x", "")
