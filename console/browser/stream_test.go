@@ -255,13 +255,17 @@ func TestMorePagesThanAStreamHasTopics(t *testing.T) {
 	value[bool](tab, `!!(window.ports = Array.from({ length: 65 }, (_, i) => {
 		const { port } = new SharedWorker(document.documentElement.dataset.worker, { name: "elasticron" });
 		port.onmessage = ({ data }) => {
-			if (data.kind === "state") port.says = data.live ? "live" : data.why;
+			if (data.kind !== "state") return;
+			port.says = data.live ? "live" : data.why;
+			port.told = (port.told ?? 0) + 1;
 		};
 		port.postMessage({ kind: "want", want: { url: new URL("api/v1/namespaces/shop/events", document.baseURI).href, topics: ["job/" + i], window: [] } });
 		return port;
 	}))`)
 	tab.sees("#banner", "not connected: more pages are looked at than can be live.")
 	tab.until(`window.ports.map((p) => p.says).join() === "more pages are looked at than can be live" + ",live".repeat(64)`)
+	value[bool](tab, `(window.ports[0].told = 0) === 0`)
+	tab.until(`window.ports[0].told >= 3`) // silence would be the end of the worker, and those that are left would push in
 	value[bool](tab, `!window.ports.forEach((p) => p.postMessage({ kind: "want", want: null })) && document.dispatchEvent(new Event("visibilitychange"))`)
 	tab.lacks("#banner")
 }

@@ -22,6 +22,8 @@ const AGAIN = [1_000, 30_000] as const;
 const SILENCE = 12_000;
 /** So many topics may a stream have. */
 const TOPICS = 64;
+/** What those hear that find no room, as often as the others hear anything: it is a sign of life, without which they would begin anew. */
+const LEFT: Message = { kind: "state", live: false, why: "more pages are looked at than can be live" };
 
 class Stream {
   private source: Source | null = null;
@@ -32,6 +34,7 @@ class Stream {
   private fresh = false; // somebody waits for whole frames
   private readonly wants = new Map<Tell, Want>();
   private readonly served = new Set<Tell>(); // those for whom the stream was opened, so what it says is whole for them
+  private left = new Set<Tell>(); // those that found no room
 
   constructor(private readonly url: string) {}
 
@@ -44,6 +47,7 @@ class Stream {
 
   forget(tell: Tell): void {
     this.served.delete(tell);
+    this.left.delete(tell);
     if (this.wants.delete(tell)) this.changed(false);
   }
 
@@ -78,9 +82,10 @@ class Stream {
     this.close();
     this.opened = asked;
     for (const tell of this.wants.keys()) this.served.add(tell);
+    this.left = left;
     for (const tell of left) {
       this.served.delete(tell);
-      tell({ kind: "state", live: false, why: "more pages are looked at than can be live" });
+      tell(LEFT);
     }
     this.listen();
     this.source = new Source(this.url, asked, {
@@ -127,6 +132,7 @@ class Stream {
 
   private tell(message: Message): void {
     for (const tell of this.served) tell(message);
+    for (const tell of this.left) tell(LEFT);
   }
 
   private close(): void {
