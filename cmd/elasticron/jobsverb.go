@@ -120,7 +120,11 @@ func (v *verb) several(jobs []string, do ofJob) error {
 // inAllJobs does to all jobs of a server or an instance what the operator has one call for.
 func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.Options) ([]operate.JobResult, error)) error {
 	opts := v.opts
-	opts.Progress = nil
+	opts.Progress = func(p operate.Progress) { // how far a job is says nothing of all; that there is no answer does
+		if p.Of == 0 && !p.Done {
+			v.told.tell(progressText(p))
+		}
+	}
 	if !v.yes && !opts.DryRun {
 		dry := opts
 		dry.DryRun = true
@@ -139,6 +143,7 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 	}
 	opts.ID = cmp.Or(opts.ID, rand.Text()[:16]) // to be told if all that is heard is that nobody knows
 	results, err := do(v.ctx, name, opts)
+	v.told.end()
 	if len(results) == 0 && errors.Is(err, registry.ErrUnknownOutcome) {
 		return repeatable(err, opts.ID)
 	}

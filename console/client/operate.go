@@ -337,7 +337,7 @@ func (n *Namespace) everywhere(ctx context.Context, path string, opts operate.Op
 		var again wire.Outcomes
 		began := time.Now()
 		next := func() request { return r.of(opts, looking(ctx)) }
-		if _, err := n.insist(ctx, next, &again, func(error) {}); err != nil {
+		if _, err := n.insist(ctx, next, &again, awaits(opts, operate.Result{})); err != nil {
 			for i := range results {
 				if results[i].Err == nil && !results[i].Result.Progress.Done {
 					results[i].Err = &operate.UnconfirmedError{Result: results[i].Result, Err: ended(ctx, err)}
