@@ -105,6 +105,7 @@ type commit struct {
 	// How many tries that were sent had no answer, and how many requests had had one when the last of them failed.
 	unanswered, answersBefore int
 	companions                int                       // how many commits its next request has at most, with it; 0 is any number. See [commit.suspect]
+	stuck                     bool                      // it had no answer by itself, either
 	abandoned                 func(meaning error) error // why its caller left; nil while it waits
 	retry                     retryPolicy
 	explains                  bool // its next try has the store read what it looks at, if it is refused

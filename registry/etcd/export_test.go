@@ -16,7 +16,11 @@ func (r *Registry) AtOnce() int {
 func (r *Registry) Waiting() int {
 	r.queue.mu.Lock()
 	defer r.queue.mu.Unlock()
-	return r.queue.lanes[together].pending.Len() + r.queue.lanes[setApart].pending.Len()
+	n := 0
+	for i := range r.queue.lanes {
+		n += r.queue.lanes[i].pending.Len()
+	}
+	return n
 }
 
 // LateTicket returns the view of a ticket that may come late, nil if none is followed.

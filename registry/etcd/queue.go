@@ -20,27 +20,27 @@ const (
 	baseInFlight      = 4
 	latencyPerRequest = 10 * time.Millisecond
 	maxInFlight       = 24
-	// setApartInFlight is how many requests of commits that are set apart are under way besides.
+	// setApartInFlight is how many requests are under way besides in each lane of commits that are set apart.
 	setApartInFlight = 8
 	// lookAhead bounds how many commits that conflict with others are passed over when a request is filled.
 	lookAhead = 128
 )
 
 // queue gathers commits into requests. There is no goroutine while there is nothing to commit, and
-// at most maxInFlight and setApartInFlight otherwise.
+// at most maxInFlight, and setApartInFlight for each other lane, otherwise.
 type queue struct {
 	r  *Registry
 	wg sync.WaitGroup
 
 	mu        sync.Mutex
-	lanes     [2]lane
+	lanes     [3]lane
 	footprint *footprint // of the request in the making
 	answers   int        // how many requests were answered
 	latency   latency
 	closed    bool
 }
 
-// lane is commits that wait, and how many requests of such are under way. Those of one lane take nothing from the other.
+// lane is commits that wait, and how many requests of such are under way. Those of one lane take nothing from another.
 type lane struct {
 	pending  turns.Line[*commit]
 	inFlight int
@@ -49,14 +49,19 @@ type lane struct {
 const (
 	together = iota // whatever is not set apart
 	setApart        // what got no answer while other requests did: some commit of it may be what gets none
+	byItself        // what got none when it was alone, either: what was merely its neighbour does not wait for it
 )
 
 // laneOf returns which lane a commit waits in.
 func laneOf(c *commit) int {
-	if c.companions > 0 {
+	switch {
+	case c.stuck:
+		return byItself
+	case c.companions > 0:
 		return setApart
+	default:
+		return together
 	}
-	return together
 }
 
 func newQueue(r *Registry) *queue { return &queue{r: r, footprint: newFootprint()} }
@@ -188,13 +193,13 @@ func (l *lane) putBack(commits []*commit) {
 	}
 }
 
-// again has commits have another try. Those that are set apart go behind all that are: else what never gets an answer would
-// be the next one again and again. The caller holds mu.
+// again has commits have another try. Those that are set apart go behind all that are, of whatever rank: else what never gets
+// an answer would be the next one again and again. The caller holds mu.
 func (q *queue) again(commits []*commit) {
 	var first []*commit
 	for _, c := range commits {
-		if lane := laneOf(c); lane == setApart {
-			q.lanes[lane].pending.Add(c.txn.Turn, c)
+		if lane := laneOf(c); lane != together {
+			q.lanes[lane].pending.Add(registry.Turn{}, c)
 		} else {
 			first = append(first, c)
 		}

@@ -59,29 +59,36 @@ func TestAHandleThatEndsSendsNothingMore(t *testing.T) {
 // set apart once stays so.
 func TestWhatIsSetApart(t *testing.T) {
 	t.Parallel()
+	reset := status.Error(codes.Internal, "stream terminated by RST_STREAM")
 	for name, test := range map[string]struct {
+		err     error
 		answers []int // how many requests were answered at each try of a request of 100
 		want    []int
 	}{
-		"the store is away":          {[]int{7, 7, 7, 7}, []int{0, 0, 0, 0}},
-		"for long":                   {[]int{7, 7, 7, 7, 7, 7}, []int{0, 0, 0, 0, 12, 12}},
-		"others are answered":        {[]int{7, 8}, []int{0, 12}},
-		"and then the store is away": {[]int{7, 8, 8}, []int{0, 12, 12}},
-		"only before":                {[]int{8, 8}, []int{0, 0}},
+		"the store is away":          {reset, []int{7, 7, 7, 7}, []int{0, 0, 0, 0}},
+		"for long":                   {reset, []int{7, 7, 7, 7, 7, 7}, []int{0, 0, 0, 0, 12, 12}},
+		"others are answered":        {reset, []int{7, 8}, []int{0, 12}},
+		"and then the store is away": {reset, []int{7, 8, 8}, []int{0, 12, 12}},
+		"only before":                {reset, []int{8, 8}, []int{0, 0}},
+		"a busy proxy":               {status.Error(codes.Unavailable, "503"), []int{1, 2, 3, 4, 5}, []int{0, 0, 0, 0, 12}},
+		"a slow store":               {context.DeadlineExceeded, []int{1, 2, 3, 4, 5}, []int{0, 0, 0, 0, 12}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var c commit
 			var got []int
 			for _, answers := range test.answers {
-				c.suspect(100, answers)
+				c.suspect(100, answers, test.err)
 				got = append(got, c.companions)
 			}
 			require.Equal(t, test.want, got)
 			c.companions = 0
 			c.unanswered = unansweredAlways
-			c.suspect(splitBy-1, 9)
+			c.suspect(splitBy-1, 9, test.err)
 			require.Equal(t, 1, c.companions)
+			require.Equal(t, setApart, laneOf(&c), "it was not alone yet")
+			c.suspect(1, 9, test.err)
+			require.Equal(t, byItself, laneOf(&c))
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -49,8 +50,8 @@ func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 		maybe, size := req.sent.mayHaveBeenSent(q.r), len(req.commits)
 		return q.finish(req, func(c *commit) {
 			c.noteUnanswered(err, maybe)
-			if maybe {
-				c.suspect(size, q.answers)
+			if maybe && !saidByEtcd(err) {
+				c.suspect(size, q.answers, err)
 			}
 		}), longestBackoff(req.commits)
 	case errors.Is(refusal, registry.ErrNoSpace):
@@ -89,21 +90,37 @@ const (
 	// splitBy is in how many a request is split at least that got no answer again.
 	splitBy = 8
 	// unansweredAlways is how many tries without an answer say that another one will have none either, if none of the others
-	// has had one meanwhile: all of what waits may be in the one request.
+	// has had one meanwhile: all of what waits may be in the one request. Nor is it then that the way there was merely busy.
 	unansweredAlways = 5
 )
 
 // suspect notes a try without an answer, in a request of so many, when so many were answered. If others were answered since
 // the try before, which had no answer either, then one of the request's commits may be what never gets one: something on the
 // way there drops it. Then each goes on with fewer, and soon by itself, and the others do not suffer. While nobody gets an
-// answer nothing is split: the fewer go together, the longer it takes when the store is back.
-func (c *commit) suspect(size, answers int) {
+// answer nothing is split: the fewer go together, the longer it takes when the store is back. Nor is it soon while the store,
+// or the way there, may just be busy: then ever more requests are what it needs least.
+func (c *commit) suspect(size, answers int, err error) {
 	c.unanswered++
+	c.stuck = c.stuck || c.companions > 0 && size == 1
 	switch {
-	case c.companions > 0, c.unanswered >= unansweredAlways, c.unanswered > 1 && answers != c.answersBefore:
+	case c.companions > 0, c.unanswered >= unansweredAlways, c.unanswered > 1 && answers != c.answersBefore && !maybeBusy(err):
 		c.companions = max(1, size/splitBy)
 	}
 	c.answersBefore = answers
+}
+
+// saidByEtcd tells whether the error is a server's own, such as that it has too many requests: so nothing on the way there has
+// dropped this one.
+func saidByEtcd(err error) bool {
+	_, text := describe(err)
+	return strings.HasPrefix(text, "etcdserver: ")
+}
+
+// maybeBusy tells whether the error may say no more than that whoever should answer had no time: it is what a proxy says in that
+// case, or what a call comes to that took too long or whose connection broke.
+func maybeBusy(err error) bool {
+	code, _ := describe(err)
+	return code == codes.Unavailable || tookTooLong(err)
 }
 
 // longestBackoff returns the longest pause that one of the commits wants.

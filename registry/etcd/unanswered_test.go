@@ -3,14 +3,18 @@ package etcd_test
 import (
 	"context"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -113,6 +117,86 @@ func TestWhatGetsNoAnswerHoldsUpNobody(t *testing.T) {
 	for _, took := range slowest {
 		require.Less(t, took, 3*time.Second)
 	}
+}
+
+// Nor does what was merely its neighbour wait for ever behind more of the like, of a higher rank, than there are requests at a time.
+func TestNeighboursOfWhatGetsNoAnswerPassIt(t *testing.T) {
+	t.Parallel()
+	const many = 30
+	var mu sync.Mutex
+	alone, passed := make(map[string]bool), make(map[string]bool)
+	stuck, healed := make(chan struct{}), make(chan struct{})
+	poison, neighbour := regexp.MustCompile(`/poison/first/\d+`), regexp.MustCompile(`/neighbour/\d+`)
+	r := open(t, sharedServer(t).Endpoints(), through(func(req *pb.TxnRequest) error {
+		mu.Lock()
+		defer mu.Unlock()
+		select {
+		case <-healed:
+			return nil
+		default:
+		}
+		text := req.String()
+		err := dropped(req)
+		note := func(of map[string]bool, paths []string, all chan struct{}) {
+			before := len(of)
+			for _, path := range paths {
+				of[path] = true
+			}
+			if len(of) == many && before < many {
+				close(all)
+			}
+		}
+		paths := slices.Compact(slices.Sorted(slices.Values(poison.FindAllString(text, -1))))
+		switch {
+		case err == nil:
+			note(passed, neighbour.FindAllString(text, -1), healed)
+		case len(paths) == 1:
+			note(alone, paths, stuck)
+		}
+		return err
+	}))
+	ctx := within(t, 30*time.Second)
+	putAll := func(rank registry.Rank, paths ...string) {
+		var txns []registry.Txn
+		for _, path := range paths {
+			for n := range many {
+				txn := putHarmless(fmt.Sprintf(path, n), "")
+				txn.Turn.Rank = rank
+				txns = append(txns, txn)
+			}
+		}
+		for i, o := range r.CommitAll(ctx, txns) {
+			assert.NoError(t, o.Err, i)
+		}
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	all.Go(func() { putAll(registry.RankFirst, "/poison/first/%d") })
+	select {
+	case <-stuck:
+	case <-ctx.Done():
+	}
+	all.Go(func() { putAll(registry.RankWork, "/neighbour/%d", "/poison/later/%d") })
+}
+
+// A store that has too many requests gets no more of them for that: what it refuses goes together again.
+func TestWhatABusyStoreRefusesStaysTogether(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	r := open(t, sharedServer(t).Endpoints(), through(func(*pb.TxnRequest) error {
+		if requests.Add(1)%3 != 0 {
+			return rpctypes.ErrGRPCRequestTooManyRequests
+		}
+		return nil
+	}))
+	txns := make([]registry.Txn, 1000)
+	for i := range txns {
+		txns[i] = putHarmless(fmt.Sprintf("/%d", i), "")
+	}
+	for _, o := range r.CommitAll(within(t, time.Minute), txns) {
+		require.NoError(t, o.Err)
+	}
+	require.Less(t, requests.Load(), int64(100))
 }
 
 // Some proxies take bodies of 1 MiB, and a request that many transactions share is no larger.
