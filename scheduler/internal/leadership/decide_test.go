@@ -155,6 +155,39 @@ func TestWhoDeclaresExecutionsLost(t *testing.T) {
 	}
 }
 
+// However long there is something left to remove, everything is looked at once in each interval.
+func TestALeaderLooksWhileMuchIsRemoved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		tree := jobtree.For("orders")
+		l, v := w.room(t, peers.None{}), seeing(t, mySession,
+			registry.Node{Path: tree.Instance("ghost"), Value: jobtree.InstanceIdle, Created: 4, Revision: 4},
+			registry.Node{Path: tree.Instance("specter"), Value: jobtree.InstanceIdle, Created: 5, Revision: 5})
+		v.Clock = ownClock{}
+		rounds, looked := int(3*job.DefaultReconcileInterval/goOnAfter), 0
+		for range rounds {
+			batch, due := l.Reconcile(v)
+			require.Len(t, batch, 2)
+			if due {
+				looked++
+			}
+			batch[0].Done(registry.Outcome{}) // the other one's turn did not come
+			l.Reconciled()
+			l.KeepReconciling(v)
+			require.Equal(t, goOnAfter, l.reconciler.every)
+			time.Sleep(goOnAfter)
+		}
+		require.Equal(t, 3, looked)
+		l.Stop()
+	})
+}
+
+// ownClock is the time of the process.
+type ownClock struct{ room.Clock }
+
+func (ownClock) Now() time.Time { return time.Now() }
+
 // What a leader has to clear up, or to write beforehand, of very many items takes turns with what other jobs begin.
 func TestMuchTakesTurnsWithWhatOthersBegin(t *testing.T) {
 	t.Parallel()

@@ -24,9 +24,10 @@ const (
 // All that it finds should have been dealt with on the event; it is there for what nobody foresaw,
 // such as nodes that were written by hand.
 type reconciler struct {
-	timer *time.Timer
-	every time.Duration // as the timer is set; 0 = not at all
-	goOn  bool          // some of what was found is left, and can be removed
+	timer  *time.Timer
+	every  time.Duration // as the timer is set; 0 = not at all
+	goOn   bool          // some of what was found is left, and can be removed
+	looked time.Time     // when everything was looked at last
 }
 
 // set makes the timer call ring after the interval, and only once: whoever is called sets it again.
@@ -63,13 +64,15 @@ func (l *Leadership) KeepReconciling(v room.View) {
 // Reconcile proposes to remove what is there for no reason, when its time has come. due tells that everything
 // is to be looked at again as well. What comes of it is told by [Leadership.Reconciled].
 func (l *Leadership) Reconcile(v room.View) (batch room.Batch, due bool) {
-	due = !l.reconciler.goOn
+	// What there is to remove may last for as long as others keep the store busy, and that is no reason not to look.
+	due = !l.reconciler.goOn || time.Since(l.reconciler.looked) >= inforce.ReconcileInterval(*v.Config)
 	l.reconciler.stop()
 	l.removal = removal{}
 	if !v.Attached.Connected() || !v.Leads() {
 		return nil, false
 	}
 	if due {
+		l.reconciler.looked = time.Now()
 		l.LookAgain()
 	}
 	found := resharding.GarbageOf(v.State, v.State.Leader.Created, v.Clock.Now().Add(-fires.ClockTolerance), mostAtOnce)
