@@ -735,6 +735,27 @@ func TestACallThatEndsSaysHowFarTheJobIs(t *testing.T) {
 	})
 }
 
+// A new home that does not answer holds the move up before the job is stopped, and the mover has said what it waits for.
+func TestAMoveSaysWhatItTries(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.store("a")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		var said []string
+		_, err := w.directory(func(_ string, txn registry.Txn, do func() error) error {
+			if tries(txn) {
+				<-ctx.Done()
+				return registry.ErrUnknownOutcome
+			}
+			return do()
+		}).Move(ctx, "orders", "b", home.MoveOptions{Progress: func(step string) { said = append(said, step) }})
+		require.Error(t, err)
+		require.Equal(t, []string{"trying whether b takes it"}, said)
+	})
+}
+
 // A mover dies when the job has arrived, and it is removed there. Whoever gives its name another home cleans up where it came from.
 func TestRemainsOfAJobThatWasRemoved(t *testing.T) {
 	t.Parallel()
@@ -872,7 +893,7 @@ func TestADryRunChangesNothing(t *testing.T) {
 		moved, err := w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{DryRun: true, Progress: func(step string) { steps = append(steps, step) }})
 		require.NoError(t, err)
 		require.False(t, moved.Done)
-		require.Len(t, steps, 2)
+		require.Len(t, steps, 3)
 		require.Equal(t, before, fmt.Sprint(w.nodes("a"), w.nodes("b"), w.nodes("dir")))
 	})
 }

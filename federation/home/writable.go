@@ -39,6 +39,7 @@ func asRefused(err error) error {
 // and before it is closed, as from then on nothing calls the move off. A directory that is away, or silent, is no reason: it is
 // told by whoever moves next, and the job is not to stand still for it.
 func (m *mover) writable(ctx context.Context, shown registry.Snapshot, config string) error {
+	m.say("trying whether %s takes it", m.r.To) // which waits for as long as that does not answer
 	if err := m.fits(ctx, shown, config); err != nil || m.d.name == m.r.To || m.d.name == m.r.From {
 		return err
 	}
