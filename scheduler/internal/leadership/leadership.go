@@ -48,7 +48,7 @@ type Leadership struct {
 	// noPlan is why the strategy gave no assignment, as it was reported; empty if it gives one.
 	noPlan string
 
-	bequests   int               // tries to leave with a resharding
+	bequests   int32             // tries to leave with a resharding
 	electing   bool              // an election is under way
 	unspread   bool              // another leader's assignment was seen not to be the one wanted, and has not become that since
 	term       registry.Revision // that was last told of; 0 = this instance did not lead
@@ -56,7 +56,7 @@ type Leadership struct {
 	strategist *strategist // nil until an application's strategy is asked
 	spread     spread
 	reconciler reconciler
-	removal    removal
+	removal    *removal // nil = what is there for no reason is not being removed
 }
 
 // New makes the room of a job.

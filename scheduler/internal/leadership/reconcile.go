@@ -24,10 +24,8 @@ const (
 // All that it finds should have been dealt with on the event; it is there for what nobody foresaw,
 // such as nodes that were written by hand.
 type reconciler struct {
-	timer  *time.Timer
-	every  time.Duration // as the timer is set; 0 = not at all
-	goOn   bool          // some of what was found is left, and can be removed
-	looked time.Time     // when everything was looked at last
+	timer *time.Timer
+	every time.Duration // as the timer is set; 0 = not at all
 }
 
 // set makes the timer call ring after the interval, and only once: whoever is called sets it again.
@@ -43,17 +41,17 @@ func (c *reconciler) set(every time.Duration, ring func()) {
 
 func (c *reconciler) stop() {
 	c.set(0, nil)
-	c.goOn = false
 }
 
 // KeepReconciling starts the interval of a leader, and ends that of one who is not.
 func (l *Leadership) KeepReconciling(v room.View) {
 	if !v.Usable || !v.Leads() {
 		l.reconciler.stop()
+		l.removal = nil
 		return
 	}
 	every := inforce.ReconcileInterval(*v.Config)
-	if l.reconciler.goOn {
+	if l.removal != nil && l.removal.goOn {
 		every = min(every, goOnAfter)
 	}
 	if every != l.reconciler.every {
@@ -65,23 +63,30 @@ func (l *Leadership) KeepReconciling(v room.View) {
 // is to be looked at again as well. What comes of it is told by [Leadership.Reconciled].
 func (l *Leadership) Reconcile(v room.View) (batch room.Batch, due bool) {
 	// What there is to remove may last for as long as others keep the store busy, and that is no reason not to look.
-	due = !l.reconciler.goOn || time.Since(l.reconciler.looked) >= inforce.ReconcileInterval(*v.Config)
+	looked := time.Now()
+	due = true
+	if r := l.removal; r != nil && r.goOn && looked.Sub(r.looked) < inforce.ReconcileInterval(*v.Config) {
+		looked, due = r.looked, false
+	}
 	l.reconciler.stop()
-	l.removal = removal{}
+	l.removal = nil
 	if !v.Attached.Connected() || !v.Leads() {
 		return nil, false
 	}
 	if due {
-		l.reconciler.looked = time.Now()
 		l.LookAgain()
 	}
 	found := resharding.GarbageOf(v.State, v.State.Leader.Created, v.Clock.Now().Add(-fires.ClockTolerance), mostAtOnce)
-	l.removal.found, l.removal.more = len(found.Txns), len(found.Txns) >= mostAtOnce
+	if len(found.Txns) == 0 {
+		return nil, due
+	}
+	r := &removal{looked: looked, found: len(found.Txns), more: len(found.Txns) >= mostAtOnce}
+	l.removal = r
 	turn := registry.Turn{Rank: registry.RankLast, Share: v.Job(), Until: time.Now().Add(removeWithin)}
 	for _, txn := range found.Txns {
 		txn.Turn = turn
 		batch = append(batch, room.Proposal{Step: "reconcile", Txn: txn, Insist: true, Done: func(registry.Outcome) {
-			l.removal.note(txn.Then[0].Path)
+			r.note(txn.Then[0].Path)
 		}})
 	}
 	return batch, due
@@ -89,10 +94,12 @@ func (l *Leadership) Reconcile(v room.View) (batch room.Batch, due bool) {
 
 // removal is what became of what a leader proposed to remove.
 type removal struct {
+	looked  time.Time // when everything was looked at last
 	found   int
 	more    bool // there is more than was proposed
 	removed int
 	first   string // of what was removed
+	goOn    bool   // some of what was found is left, and can be removed
 }
 
 func (r *removal) note(path string) {
@@ -105,9 +112,11 @@ func (r *removal) note(path string) {
 // is left, it goes on with that soon.
 func (l *Leadership) Reconciled() {
 	r := l.removal
-	if r.removed == 0 {
+	if r == nil || r.removed == 0 {
 		return
 	}
-	l.reconciler.goOn = r.more || r.removed < r.found
+	if r.goOn = r.more || r.removed < r.found; !r.goOn {
+		l.removal = nil
+	}
 	l.ports.Log().WarnContext(l.ports.Life(), "removed what was left over", "node", r.first, "nodes", r.removed)
 }
