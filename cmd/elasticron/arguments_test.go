@@ -219,12 +219,17 @@ func TestJobsThatHaveNotBegun(t *testing.T) {
 func TestNothingIsHeardOfAllJobs(t *testing.T) {
 	t.Parallel()
 	asked := ""
-	v := &verb{yes: true, output: formatTable}
+	var news bytes.Buffer
+	v := &verb{yes: true, output: formatTable, told: &teller{out: &news}}
 	err := v.inAllJobs("10.0.0.1", func(_ context.Context, _ string, opts operate.Options) ([]operate.JobResult, error) {
 		asked = opts.ID
+		opts.Progress(operate.Progress{Of: 2, Ready: 1, Text: "items"})
+		opts.Progress(operate.Progress{Text: "no answer"})
+		opts.Progress(operate.Progress{Done: true, Text: "done"})
 		return nil, fmt.Errorf("%w: the connection is gone", registry.ErrUnknownOutcome)
 	})
 	require.ErrorIs(t, err, registry.ErrUnknownOutcome)
 	require.NotEmpty(t, asked)
 	require.ErrorContains(t, err, "repeat the command with --id "+asked+",")
+	require.Equal(t, "no answer\n", news.String(), "how far one of them is says nothing of all")
 }

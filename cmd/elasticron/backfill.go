@@ -116,6 +116,9 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		if errors.Is(err, registry.ErrDenied) && len(result.Left) < len(fires) {
 			return statusError{exitSome, err} // a right was taken away meanwhile
 		}
+		if v.ctx.Err() != nil && failed == nil {
+			return statusError{exitWaited, err} // between two fires, of which none is unconfirmed
+		}
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // A list that is watched says once that its registry is away, and once that it is back. Meanwhile nothing ages: no row is
@@ -53,6 +54,31 @@ func TestWatchSaysThatTheRegistryIsAway(t *testing.T) {
 			require.Equal(t, 2, strings.Count(errOut.String(), "elasticron: "), "each is said once: %s", errOut.String())
 		})
 	}
+}
+
+// neverGets is a registry that goes away when its namespace has been read.
+type neverGets struct{ *memory.Registry }
+
+func (neverGets) Get(ctx context.Context, _ string) (registry.Node, error) {
+	<-ctx.Done()
+	return registry.Node{}, ctx.Err()
+}
+
+// What is watched is shown though nobody says where the job that is named, and is not there, has gone.
+func TestWatchOfAJobThatIsNotThereAsTheRegistryGoes(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	g := &getting{program: w.program, list: listJobs(), want: selection{name: "nobody"}}
+	var out, errOut serverprocess.Output
+	done := make(chan error, 1)
+	at := neverGets{w.hand(t)}
+	go func() { done <- g.follow(ctx, &out, &errOut, at) }()
+	require.Eventually(t, func() bool { return out.String() != "" }, 4*silentFor, time.Millisecond)
+	require.Contains(t, errOut.String(), "what comes of it is shown")
+	stop()
+	require.NoError(t, <-done)
 }
 
 // If all of several registries are away, it is as if one were.

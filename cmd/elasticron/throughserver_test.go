@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -17,13 +18,16 @@ import (
 	"time"
 
 	"github.com/mattn/go-shellwords"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/console"
 	"github.com/elasticron/elasticron/console/access"
+	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/history/sqlite"
 	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -400,4 +404,34 @@ func TestWatchThroughAServerWhoseRegistryWentBack(t *testing.T) {
 	shows(2)
 	stop()
 	require.Zero(t, <-done, errOut.String())
+}
+
+// A backfill whose time ends between two fires, as the server is away, has waited: none of them failed, or was refused.
+func TestABackfillThroughAServerThatIsAwayBetweenTwoFires(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	flags := w.withServer(t)
+	to, err := url.Parse(flags[1])
+	require.NoError(t, err)
+	through := httputil.NewSingleHostReverseProxy(to)
+	var fires atomic.Int32
+	front := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		switch {
+		case !strings.HasSuffix(r.URL.Path, "/backfill") || r.URL.Query().Has(wire.ParamDryRun):
+			through.ServeHTTP(rw, r)
+		case fires.Add(1) == 1:
+			done := wire.Outcome{ID: "K", Plan: operate.Plan{State: 50}, Progress: &operate.Progress{Done: true}}
+			rw.Header().Set("Content-Type", "application/json")
+			rw.WriteHeader(http.StatusAccepted)
+			assert.NoError(t, json.NewEncoder(rw).Encode(wire.Backfill{ID: "K", Done: []wire.Outcome{done}}))
+		default:
+			panic(http.ErrAbortHandler)
+		}
+	}))
+	defer front.Close()
+	flags[1] = front.URL
+	_, errOut, status := w.does(t, append(flags, "backfill", "orders", "--from", "2026-03-02T10:00:00Z", "--to", "2026-03-02T11:00:00Z",
+		"--yes", "--timeout", "2s")...)
+	require.Equal(t, exitWaited, status, errOut)
+	require.Contains(t, errOut, "go on with the same command and --id ")
 }

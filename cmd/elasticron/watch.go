@@ -62,7 +62,10 @@ func (g *getting) follow(ctx context.Context, out, news io.Writer, at place) err
 		state := followed.now()
 		ns := namespaceOf(state, pulse.clock(state), operate.MayHoldJava(at))
 		if first {
-			if nothing := g.nothing(ctx, at, ns, g.rows(ns)); nothing != nil {
+			asking, stop := context.WithTimeout(ctx, silentFor) // a registry that has gone away since may answer when it is back
+			nothing := g.nothing(asking, at, ns, g.rows(ns))
+			stop()
+			if nothing != nil {
 				_, _ = fmt.Fprintln(news, "elasticron:", printableLines(nothing.Error()+"\nwhat comes of it is shown"))
 			}
 		}

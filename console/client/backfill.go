@@ -70,6 +70,7 @@ func (n *Namespace) backfillOne(
 ) (result operate.Result, failed, err error) {
 	for first := true; ; first, opts.Again = false, true {
 		var answer wire.Backfill
+		began := time.Now()
 		var lost bool
 		var err error
 		switch {
@@ -111,6 +112,7 @@ func (n *Namespace) backfillOne(
 				return result, nil, &operate.UnconfirmedError{Result: result, Err: errors.New(answer.Unconfirmed)}
 			}
 		}
+		breathe(ctx, began)
 	}
 }
 

@@ -418,6 +418,10 @@ func TestAServerThatDoesNotWait(t *testing.T) {
 			write(w, "application/json", 202, wire.Outcomes{ID: "K", Jobs: []wire.JobOutcome{{Job: "orders", Outcome: &under}}})
 			return
 		}
+		if strings.HasSuffix(r.URL.Path, "/backfill") {
+			write(w, "application/json", 202, wire.Backfill{ID: "K", UnderWay: &under})
+			return
+		}
 		write(w, "application/json", 202, under)
 	})
 	for _, wait := range []func(ctx context.Context) error{
@@ -427,6 +431,10 @@ func TestAServerThatDoesNotWait(t *testing.T) {
 		},
 		func(ctx context.Context) error {
 			_, err := n.DisableServerEverywhere(ctx, "10.0.0.1", operate.Options{Wait: true})
+			return err
+		},
+		func(ctx context.Context) error {
+			_, err := n.Backfill(ctx, "orders", []time.Time{time.Unix(0, 0)}, operate.Trigger{}, operate.Options{ID: "K", Since: 7})
 			return err
 		},
 	} {
