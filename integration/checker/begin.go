@@ -106,7 +106,8 @@ func (j *judge) judgeFire(e *execution) {
 	}
 	// A begin that was sent in time and reached the store late is no harm if its code is not called, or for
 	// a missed fire.
-	late := e.began.Sub(due) > j.rules.Late+j.rules.Skew+j.jitter()+behind && !j.during(e.instance(), 0, Slow).covers(e.began)
+	told := maxTime(due, j.courses.told(fire, e.began))
+	late := e.began.Sub(told) > j.rules.Late+j.rules.Skew+j.jitter()+behind && !j.during(e.instance(), 0, Slow).covers(e.began)
 	if e.source() == job.Scheduled && late && e.run != nil && e.run.Context.Source == job.Scheduled {
 		j.find(OneExecution, e.began, e.item, "a fire was run off schedule", proofs(e)...)
 	}

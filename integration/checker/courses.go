@@ -36,6 +36,26 @@ func due(cfg job.Config, fire time.Time) time.Time {
 	return fire.Add(jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}.Of(fire))
 }
 
+// told returns when a fire was told of at the latest, by the settings in force until a moment: a jitter that is replaced ends then, if
+// it was not over, and the fire is on time by what ended last.
+func (c *courses) told(fire, until time.Time) time.Time {
+	var last time.Time
+	for i, s := range c.settings {
+		if s.from.After(until) {
+			break
+		}
+		if !s.is.usable {
+			continue
+		}
+		told := due(s.is.Config, fire)
+		if i+1 < len(c.settings) && told.After(c.settings[i+1].from) {
+			told = c.settings[i+1].from
+		}
+		last = maxTime(last, told)
+	}
+	return last
+}
+
 // sameTimes tells whether the job has the same fires under other settings. A jitter moves their begin, and no more.
 func (s *settings) sameTimes(other *settings) bool {
 	return s.Cron == other.Cron && s.TimeZone == other.TimeZone && s.DaylightSaving == other.DaylightSaving &&

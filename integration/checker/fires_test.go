@@ -250,6 +250,27 @@ func TestAFireWithAJitterIsDueLater(t *testing.T) {
 	}
 }
 
+// A fire whose jitter is cut short is on time by when that was, for as long as any other is.
+func TestAFireWhoseJitterIsCutShort(t *testing.T) {
+	t.Parallel()
+	delay := jitter.Jitter{Job: "orders", Most: 45 * time.Second}
+	cut := delay.Of(fire) - second
+	require.Greater(t, cut, 10*time.Second, "or it would show nothing")
+	for after, off := range map[time.Duration]bool{0: false, 4 * second: false, 7 * second: true} {
+		cfg := job.Config{}
+		s := newStory(minutely(func(c *job.Config) {
+			c.Jitter = delay.Most
+			cfg = *c
+		}))
+		s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+		s.end(0, s.at(-minute+delay.Of(fire.Add(-minute))).begin(0, a, job.Scheduled, fire.Add(-minute)), jobtree.Success)
+		cfg.Jitter = 0
+		s.at(cut).configure(cfg)
+		s.end(0, s.at(cut+after).begin(0, a, job.Scheduled, fire), jobtree.Success)
+		require.Equal(t, off, hasLapse(s.judge(), lapse{checker.OneExecution, "off schedule"}), after)
+	}
+}
+
 // A fire that came before a record was set aside is not known to be owed, also if it is due later. One that was due before
 // a hand spoilt the record had to be run by then, and one that comes afterwards is run like any other.
 func TestAFireBeforeARecordIsSetAside(t *testing.T) {

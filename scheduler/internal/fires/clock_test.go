@@ -121,6 +121,7 @@ func TestANewSessionAsksAnew(t *testing.T) {
 		c.takes = 10 * time.Second
 		s.Check(t.Context(), 0) // is answered at 0:10
 		until(6 * time.Second)
+		synctest.Wait()
 		c.ahead = time.Minute
 		c.takes = 8 * time.Second
 		s.Renew(t.Context()) // is answered at 0:14
