@@ -206,3 +206,32 @@ func (t *tab) accessible(what string) {
 		t.tb.Errorf("%s: axe-core found:\n%s", what, strings.Join(found, "\n"))
 	}
 }
+
+// What a page offers before the server has said who looks at it waits until something comes of it.
+func TestNothingIsOfferedTooEarly(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	known, asked := make(chan bool), make(chan bool, 9)
+	s.hooked(func(_ http.ResponseWriter, r *http.Request) bool {
+		if path.Base(r.URL.Path) == "me" {
+			asked <- true
+			held(r, known)
+		}
+		return false
+	})
+	usable := `[...document.querySelectorAll("main :is(button, input, select, textarea)")].filter((e) => e.checkVisibility() && !e.closest("[inert]")).length`
+	var tabs []*tab
+	for _, page := range []string{"jobs", "jobs/orders-settle", "history", "transfer"} {
+		tab := look(t)
+		tab.open(s.shop(page))
+		<-asked
+		tab.until(`document.readyState === "complete"`)
+		require.Zero(t, value[int](tab, usable), page)
+		tab.until(`!document.querySelector("header [inert]")`)
+		tabs = append(tabs, tab)
+	}
+	close(known)
+	for _, tab := range tabs {
+		tab.until(usable + " > 1 && !document.querySelector('[inert]')")
+	}
+}

@@ -15,6 +15,13 @@ import { transfer } from "./pages/transfer";
 
 const pages: Record<string, () => void | Promise<void>> = { overview, jobs, job, settings, servers, history, log, audit, transfer };
 
+/** work lets people use what the server sends as inert, because nothing would come of it before the page's module listens. */
+const work = (within: string): void => document.querySelectorAll(`${within} [inert]`).forEach((part) => part.removeAttribute("inert"));
+
 furnish();
+work("header");
 const start = pages[page.name];
-if (start) void know().then(start);
+if (start) void know().then(() => {
+  void start();
+  work("main");
+});
