@@ -18,20 +18,7 @@ import (
 func TestFiresWhileAJobMovesAndClocksDiffer(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{-29 * time.Second, -12 * time.Second, 12 * time.Second, 25 * time.Second} {
-		for offset := range 5 {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				clock := func() time.Time { return time.Now().Add(off) }
-				all := jobs(1)
-				w.start(to("b"), all, federation.WithScheduler(scheduler.WithClock(clock)))
-				began := clock()
-				time.Sleep(time.Minute + time.Duration(offset)*2*time.Second)
-				w.move(all[0].Name, "c")
-				time.Sleep(2 * time.Minute)
-				w.book.ranEveryFire(all, began, clock().Add(-10*time.Second))
-				w.stop()
-			})
-		}
+		moveUnder(t, off, 0)
 	}
 }
 
@@ -39,23 +26,29 @@ func TestFiresWhileAJobMovesAndClocksDiffer(t *testing.T) {
 func TestAMoverWhoseClockIsOff(t *testing.T) {
 	t.Parallel()
 	for _, off := range []time.Duration{-5 * time.Minute, 5 * time.Minute} {
-		for offset := range 5 {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				for _, name := range names {
-					w.servers[name].SetClockSkew(off)
-				}
-				clock := func() time.Time { return time.Now().Add(off) }
-				all := jobs(1)
-				w.start(to("b"), all, federation.WithScheduler(scheduler.WithClock(clock)))
-				began := clock()
-				time.Sleep(time.Minute + time.Duration(offset)*2*time.Second)
-				w.move(all[0].Name, "c")
-				time.Sleep(2 * time.Minute)
-				w.book.ranEveryFire(all, began, clock().Add(-10*time.Second))
-				w.stop()
-			})
-		}
+		moveUnder(t, off, off)
+	}
+}
+
+// moveUnder moves a job whose processes' clocks, and its registries', are off by so much. Each of its fires runs.
+func moveUnder(t *testing.T, processes, registries time.Duration) {
+	t.Helper()
+	for offset := range 5 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			for _, name := range names {
+				w.servers[name].SetClockSkew(registries)
+			}
+			clock := func() time.Time { return time.Now().Add(processes) }
+			all := jobs(1)
+			w.start(to("b"), all, federation.WithScheduler(scheduler.WithClock(clock)))
+			began := clock()
+			time.Sleep(time.Minute + time.Duration(offset)*2*time.Second)
+			w.move(all[0].Name, "c")
+			time.Sleep(2 * time.Minute)
+			w.book.ranEveryFire(all, began, clock().Add(-10*time.Second))
+			w.stop()
+		})
 	}
 }
 

@@ -151,26 +151,13 @@ func giveUp(w *world, item int) (decision, error) {
 		r.Err = it.Record.Err
 		return decision{}, r
 	}
-	record, err := it.Record.Value.GiveUp()
+	record, compare, write, err := w.state.GiveUp(item)
 	if err != nil {
 		return decision{}, refuse(CauseAlready, "", "nothing of it waits to be run again: it is %s", wordOf(it.Record.Value.State))
 	}
-	d := decision{
-		compare: []registry.Condition{
-			registry.Unchanged(w.tree.ItemRecord(item), it.Record.Revision),
-			registry.Unchanged(w.tree.FailoverItem(item), it.FailoverItem),
-		},
-		write: []registry.Write{registry.Put(w.tree.ItemRecord(item), jobtree.EncodeRecord(record))},
-		plan: Plan{Changes: []Change{{
-			What: itemTarget(item), Before: string(jobtree.ItemWaiting), After: string(record.State),
-		}}},
-	}
-	if it.FailoverItem != 0 {
-		d.write = append(d.write, registry.Delete(w.tree.FailoverItem(item)))
-	}
-	compare, take := w.state.TakeRemains(item) // by which ElasticJob 3.x would run it again
-	d.compare, d.write = append(d.compare, compare...), append(d.write, take...)
-	return d, nil
+	return decision{compare: compare, write: write, plan: Plan{Changes: []Change{{
+		What: itemTarget(item), Before: string(jobtree.ItemWaiting), After: string(record.State),
+	}}}}, nil
 }
 
 func wordOf(s jobtree.ItemState) jobtree.ItemState {

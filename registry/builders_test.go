@@ -117,7 +117,7 @@ var builders = map[string]builder{
 	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
 	"scheduler/storeconfig.go storeClass": {"declare a job that has no class yet", []string{endsItself}, "writes the job's own node, which it compares"},
-	"internal/guarded/guarded.go tooLarge": {"seed or migrate a job: ask whether it is too large", []string{harmless}, "its conditions contradict each " +
+	"internal/guarded/guarded.go Try": {"seed, migrate or move a job: ask whether it may be written", []string{harmless}, "its conditions contradict each " +
 		"other: it is never done"},
 	"internal/guarded/guarded.go commit": {"seed or migrate a job", []string{endsItself, notRepeated}, "writes what it compares; " +
 		"what creates all that it writes is sent once"},
@@ -127,7 +127,6 @@ var builders = map[string]builder{
 
 	"federation/home/claim.go tell":       {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
 	"federation/home/claim.go deleteWord": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
-	"federation/home/writable.go try":     {"move: ask whether it may write", []string{harmless}, "its conditions contradict each other: it is never done"},
 	"federation/home/departure.go stop":   {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
 	"federation/home/shut.go close":       {"move: close", []string{endsItself}, "writes the configuration that it compares"},
 	"federation/home/rename.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +

@@ -89,7 +89,7 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	if _, delayed := cronexpr.DelayOf(schedule); delayed {
 		return nil, nil
 	}
-	delay := jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}
+	delay := jitter.For(cfg)
 	now := j.s.now()
 	var next []time.Time
 	for fire := range cronexpr.Upcoming(schedule, now.Add(-delay.Most)) {

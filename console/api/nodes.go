@@ -49,7 +49,7 @@ func listNodes(c *call) error {
 	if of > 0 {
 		var kept bool
 		if state, kept = c.ns.kept.of(readerOf(c.who), of); !kept {
-			// Another server gave the page before, as a proxy may have it: a revision names one state, whoever shows it.
+			// Another server gave the page before, as a proxy may have it: in etcd, a revision names one state, whoever shows it.
 			if state = c.ns.Hub.Picture().State; state.Revision() != of {
 				return fault(http.StatusGone, wire.CauseForgotten,
 					"the state of revision %d is not kept here, or not any more: "+

@@ -187,7 +187,7 @@ func (o *original) findFires(ctx context.Context, since, until time.Time) error 
 
 // told is when processes are told of a fire.
 func (o *original) told(fire time.Time) time.Time {
-	return fire.Add(jitter.Jitter{Job: o.cfg.Name, Most: o.cfg.Jitter}.Of(fire))
+	return fire.Add(jitter.For(o.cfg).Of(fire))
 }
 
 // missed returns what is noted of an item's missed fires, with those that came while the job stood, or come before it is

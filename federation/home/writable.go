@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -93,18 +94,12 @@ const (
 	tryAgain = 100 * time.Millisecond
 )
 
-// try asks a registry to write of the job what a move writes there, under conditions of which one never holds. So it is not
-// done, now or by a late copy, whoever dies or sleeps meanwhile. A registry that refuses the user, is full, or does not take so
-// much, says so before it looks at conditions.
+// try asks a registry whether it would take what a move writes there, until it answers.
 func (m *mover) try(ctx context.Context, name string, store Store, writes ...registry.Write) error {
 	for {
-		_, err := store.Commit(ctx, registry.Txn{
-			If:     []registry.Condition{registry.Absent(m.tree.Config()), registry.Present(m.tree.Config())},
-			Then:   writes,
-			Repeat: registry.RepeatHarmless,
-		})
+		err := guarded.Try(ctx, store, writes...)
 		switch {
-		case err == nil, errors.Is(err, registry.ErrConflict):
+		case err == nil:
 			return nil
 		case errors.Is(err, registry.ErrDenied), errors.Is(err, registry.ErrNoSpace), errors.Is(err, registry.ErrTooLarge):
 			return &unwritableError{name, err}

@@ -33,7 +33,7 @@ type settings struct {
 
 // due returns when a job runs for a fire: it has come, and its jitter is over.
 func due(cfg job.Config, fire time.Time) time.Time {
-	return fire.Add(jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter}.Of(fire))
+	return fire.Add(jitter.For(cfg).Of(fire))
 }
 
 // told returns when a fire was told of at the latest, by the settings in force until a moment: a jitter that is replaced ends then, if

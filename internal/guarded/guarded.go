@@ -83,21 +83,36 @@ func (w *Writer) inHalves(ctx context.Context, note *Note, steps []Step) (again 
 	return again, err
 }
 
-// tooLarge returns the error of a registry that does not take steps in one transaction, as far as it says so before it looks
-// at conditions: one of those that it is asked under never holds. Nothing need be written before them then.
+// tooLarge returns the error of a registry that does not take steps in one transaction, as far as [Try] hears of it: nothing
+// need be written before them then.
 func (w *Writer) tooLarge(ctx context.Context, steps []Step) error {
 	if len(steps) == 0 {
 		return nil
 	}
-	path := steps[0].Write.Path
-	txn := registry.Txn{If: []registry.Condition{registry.Absent(path), registry.Present(path)}, Repeat: registry.RepeatHarmless}
+	var writes []registry.Write
 	for _, s := range steps {
-		txn.Then = append(txn.Then, s.Write)
+		writes = append(writes, s.Write)
 	}
-	if _, err := w.target.Commit(ctx, txn); errors.Is(err, registry.ErrTooLarge) {
+	if err := Try(ctx, w.target, writes...); errors.Is(err, registry.ErrTooLarge) {
 		return err
 	}
 	return nil
+}
+
+// Try asks a registry whether it would take writes, which are at least one, in one transaction, and makes none of them: it asks
+// under conditions of which one never holds. So they are not made later either, by a late copy, whoever dies or sleeps meanwhile.
+// A registry that refuses the user, is full, or does not take so much, says so before it looks at conditions.
+func Try(ctx context.Context, target registry.Committer, writes ...registry.Write) error {
+	path := writes[0].Path
+	_, err := target.Commit(ctx, registry.Txn{
+		If:     []registry.Condition{registry.Absent(path), registry.Present(path)},
+		Then:   writes,
+		Repeat: registry.RepeatHarmless,
+	})
+	if errors.Is(err, registry.ErrConflict) {
+		return nil
+	}
+	return err
 }
 
 func (w *Writer) commit(ctx context.Context, note *Note, steps []Step) (again bool, err error) {

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"time"
+
+	"github.com/elasticron/elasticron/job"
 )
 
 // Jitter delays fires by up to a bound, each by an amount that the job's name and the fire decide: the
@@ -15,6 +17,9 @@ type Jitter struct {
 	Job  string
 	Most time.Duration
 }
+
+// For returns the jitter of a job.
+func For(c job.Config) Jitter { return Jitter{Job: c.Name, Most: c.Jitter} }
 
 // Of returns by how much a fire is delayed, in whole milliseconds.
 func (j Jitter) Of(fire time.Time) time.Duration {

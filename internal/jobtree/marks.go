@@ -71,6 +71,24 @@ func (s *State) TakeRemains(item int) ([]registry.Condition, []registry.Write) {
 	return []registry.Condition{registry.Unchanged(path, remains.Revision)}, []registry.Write{registry.Delete(path)}
 }
 
+// GiveUp returns the record of an item that does not wait any more for a lost execution to be run again, with what has to be
+// written then, and its guards.
+func (s *State) GiveUp(item int) (record Record, compare []registry.Condition, write []registry.Write, err error) {
+	it := s.Item(item)
+	if record, err = it.Record.Value.GiveUp(); err != nil {
+		return record, nil, nil, err
+	}
+	compare, write = s.TakeRemains(item) // by which ElasticJob 3.x would run it again
+	compare = append(compare,
+		registry.Unchanged(s.tree.ItemRecord(item), it.Record.Revision),
+		registry.Unchanged(s.tree.FailoverItem(item), it.FailoverItem))
+	write = append(write, registry.Put(s.tree.ItemRecord(item), EncodeRecord(record)))
+	if it.FailoverItem != 0 {
+		write = append(write, registry.Delete(s.tree.FailoverItem(item)))
+	}
+	return record, compare, write, nil
+}
+
 // SameInstance returns the condition that an instance is still gone, or that the one is still there that has its id.
 func (s *State) SameInstance(id string) registry.Condition {
 	path := s.tree.Instance(id)

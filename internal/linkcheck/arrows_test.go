@@ -59,7 +59,7 @@ var rooms = []struct{ name, imports string }{
 	{"internal/resharding", "internal/jobtree registry sharding"},
 	{"internal/barrier", "internal/jobtree job registry"},
 	{"internal/byhand", "internal/jobtree registry"},
-	{"internal/jitter", ""},
+	{"internal/jitter", "job"},
 	{"internal/javarules", "cronexpr internal/jobtree job"},
 
 	// The rooms of the scheduler, and the runner that walks through them.

@@ -33,7 +33,7 @@ func policyOf(cfg job.Config) Policy {
 		All:    cfg.Misfire == job.MisfireAll,
 		Most:   inforce.MisfireMax(cfg),
 		Window: cfg.MisfireWindow,
-		Jitter: jitter.Jitter{Job: cfg.Name, Most: cfg.Jitter},
+		Jitter: jitter.For(cfg),
 	}
 }
 
