@@ -14,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/sqlite"
+	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -34,6 +35,16 @@ type world struct {
 		etcd      etcd.Config
 		zooKeeper zkcompat.Config
 	}
+}
+
+// watches runs a command that follows something, until it is stopped, which gives its status.
+func (w *world) watches(t *testing.T, args []string) (out, errOut *serverprocess.Output, stop func() int) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, errOut = new(serverprocess.Output), new(serverprocess.Output)
+	done := make(chan int, 1)
+	go func() { done <- w.run(ctx, args, out, errOut) }()
+	return out, errOut, func() int { cancel(); return <-done }
 }
 
 // newWorld returns a world in which the time is noon, whose contexts are in a folder of the test's own.

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
@@ -142,10 +141,7 @@ func TestWatchShowsWhatChanges(t *testing.T) {
 			w := newShop(t)
 			hand := w.etcdServer.Open("shop")
 			t.Cleanup(func() { require.NoError(t, hand.Close(context.Background())) })
-			ctx, stop := context.WithCancel(t.Context())
-			var out, errOut serverprocess.Output
-			done := make(chan int, 1)
-			go func() { done <- w.run(ctx, on(append([]string{"get", "jobs", "-w"}, test.args...)...), &out, &errOut) }()
+			out, errOut, stop := w.watches(t, on(append([]string{"get", "jobs", "-w"}, test.args...)...))
 			shows := func(lines int) {
 				t.Helper()
 				require.Eventually(t, func() bool { return strings.Count(out.String(), "orders") >= lines }, time.Minute, time.Millisecond, errOut.String())
@@ -165,8 +161,7 @@ func TestWatchShowsWhatChanges(t *testing.T) {
 			_, err = hand.Commit(t.Context(), registry.Txn{Then: writes})
 			require.NoError(t, err)
 			shows(3)
-			stop()
-			require.Zero(t, <-done, errOut.String())
+			require.Zero(t, stop(), errOut.String())
 			require.Equal(t, test.want, out.String())
 		})
 	}
@@ -186,14 +181,11 @@ func TestWatchOfAStatus(t *testing.T) {
 			t.Parallel()
 			w := newShop(t)
 			hand := w.hand(t)
-			ctx, stop := context.WithCancel(t.Context())
-			var out, errOut serverprocess.Output
-			done := make(chan int, 1)
 			args := []string{"get", "jobs", "-w", "--match", "mail", "--status", "overdue,CRASHED", "-o", output}
 			if output == "table" {
 				args = args[:len(args)-2]
 			}
-			go func() { done <- w.run(ctx, on(args...), &out, &errOut) }()
+			out, errOut, stop := w.watches(t, on(args...))
 			shows := func(lines int) {
 				t.Helper()
 				require.Eventually(t, func() bool { return len(named.FindAllString(out.String(), -1)) >= lines }, time.Minute, time.Millisecond, errOut.String())
@@ -208,8 +200,7 @@ func TestWatchOfAStatus(t *testing.T) {
 			_, err = hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree(jobtree.For("mail").Root())}})
 			require.NoError(t, err)
 			shows(4)
-			stop()
-			require.Zero(t, <-done, errOut.String())
+			require.Zero(t, stop(), errOut.String())
 			require.Regexp(t, want, out.String())
 		})
 	}
@@ -220,18 +211,14 @@ func TestWatchOfExecutionsThatMakeWay(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	hand := w.hand(t)
-	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut serverprocess.Output
-	done := make(chan int, 1)
-	go func() { done <- w.run(ctx, on("get", "executions", "mail", "-w", "-o", "name"), &out, &errOut) }()
+	out, errOut, stop := w.watches(t, on("get", "executions", "mail", "-w", "-o", "name"))
 	require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") == 2 }, time.Minute, time.Millisecond, errOut.String())
 	_, err := hand.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete(jobtree.For("mail").ItemRecord(1))}})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		return strings.HasSuffix(out.String(), "\nexecution/mail/1/2026-03-02T11:50:00.02Z no longer kept\n")
 	}, time.Minute, time.Millisecond, errOut.String())
-	stop()
-	require.Zero(t, <-done, errOut.String())
+	require.Zero(t, stop(), errOut.String())
 }
 
 // Who watches what is not there, or has misspelt its name, hears of it.
@@ -239,10 +226,7 @@ func TestWatchOfWhatIsNotThere(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	hand := w.hand(t)
-	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut serverprocess.Output
-	done := make(chan int, 1)
-	go func() { done <- w.run(ctx, on("get", "jobs", "order", "-w", "-o", "name"), &out, &errOut) }()
+	out, errOut, stop := w.watches(t, on("get", "jobs", "order", "-w", "-o", "name"))
 	require.Eventually(t, func() bool { return errOut.String() == "elasticron: no jobs of \"order\"\nwhat comes of it is shown\n" },
 		time.Minute, time.Millisecond, errOut.String())
 	require.Empty(t, out.String())
@@ -250,20 +234,15 @@ func TestWatchOfWhatIsNotThere(t *testing.T) {
 	require.NoError(t, err)
 	put(t, hand, jobtree.For("order").Config(), strings.Replace(config.Value, `"orders"`, `"order"`, 1))
 	require.Eventually(t, func() bool { return out.String() == "job/order\n" }, time.Minute, time.Millisecond, errOut.String())
-	stop()
-	require.Zero(t, <-done, errOut.String())
+	require.Zero(t, stop(), errOut.String())
 }
 
 func TestWatchAsJSON(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
-	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut serverprocess.Output
-	done := make(chan int, 1)
-	go func() { done <- w.run(ctx, on("get", "servers", "-w", "-o", "json"), &out, &errOut) }()
+	out, errOut, stop := w.watches(t, on("get", "servers", "-w", "-o", "json"))
 	require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") == 3 }, time.Minute, time.Millisecond)
-	stop()
-	require.Zero(t, <-done, errOut.String())
+	require.Zero(t, stop(), errOut.String())
 	for line := range strings.Lines(out.String()) {
 		var c struct {
 			Name  string            `json:"name"`

@@ -29,12 +29,7 @@ func TestWatchSaysThatTheRegistryIsAway(t *testing.T) {
 			if through {
 				flags = w.withServer(t)
 			}
-			ctx, stop := context.WithCancel(t.Context())
-			var out, errOut serverprocess.Output
-			done := make(chan int, 1)
-			go func() {
-				done <- w.run(ctx, append([]string{"get", "items", "-w", "--match", "orders", "-o", "json"}, flags...), &out, &errOut)
-			}()
+			out, errOut, stop := w.watches(t, append([]string{"get", "items", "-w", "--match", "orders", "-o", "json"}, flags...))
 			says := func(text string) {
 				t.Helper()
 				require.Eventually(t, func() bool { return strings.Contains(errOut.String(), text) }, time.Minute, time.Millisecond, text)
@@ -49,8 +44,7 @@ func TestWatchSaysThatTheRegistryIsAway(t *testing.T) {
 			says("it answers again")
 			put(t, w.hand(t), "/orders/sharding/0/disabled", "")
 			require.Eventually(t, func() bool { return strings.Count(out.String(), `"ITEM_DISABLED"`) == 1 }, time.Minute, time.Millisecond, errOut.String())
-			stop()
-			require.Zero(t, <-done, errOut.String())
+			require.Zero(t, stop(), errOut.String())
 			require.Equal(t, 2, strings.Count(errOut.String(), "elasticron: "), "each is said once: %s", errOut.String())
 		})
 	}
@@ -85,18 +79,14 @@ func TestWatchOfAJobThatIsNotThereAsTheRegistryGoes(t *testing.T) {
 func TestWatchSaysThatAllRegistriesAreAway(t *testing.T) {
 	t.Parallel()
 	w := severalWorld(t)
-	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut serverprocess.Output
-	done := make(chan int, 1)
-	go func() { done <- w.run(ctx, []string{"get", "jobs", "-w", "-o", "json"}, &out, &errOut) }()
+	out, errOut, stop := w.watches(t, []string{"get", "jobs", "-w", "-o", "json"})
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), `"report"`) }, time.Minute, time.Millisecond, errOut.String())
 	w.etcdServer.Stop()
 	require.Eventually(t, func() bool { return strings.Contains(errOut.String(), "what is shown is as of then: registry ") },
 		time.Minute, time.Millisecond, errOut.String())
 	w.etcdServer.Start()
 	require.Eventually(t, func() bool { return strings.Contains(errOut.String(), "it answers again") }, time.Minute, time.Millisecond, errOut.String())
-	stop()
-	require.Zero(t, <-done, errOut.String())
+	require.Zero(t, stop(), errOut.String())
 }
 
 // silence is a follower whose registry answers what a test says.

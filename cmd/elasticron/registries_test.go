@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/federation/home"
-	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -82,14 +81,11 @@ func TestWatchSeveralRegistries(t *testing.T) {
 		if away {
 			w.must(t, "context", "set", "of-three", "--etcd", "http://nowhere")
 		}
-		ctx, stop := context.WithCancel(t.Context())
-		var out, errOut serverprocess.Output
-		done := make(chan int, 1)
-		go func() { done <- w.run(ctx, []string{"get", "jobs", "--watch"}, &out, &errOut) }()
+		out, errOut, stop := w.watches(t, []string{"get", "jobs", "--watch"})
 		sees := func(row string) {
 			t.Helper()
 			matches := func() bool { return regexp.MustCompile(row).MatchString(out.String()) }
-			require.Eventually(t, matches, time.Minute, time.Millisecond, "%s\n%s", row, &errOut)
+			require.Eventually(t, matches, time.Minute, time.Millisecond, "%s\n%s", row, errOut)
 		}
 		sees(`^NAME +REGISTRY +STATUS`)
 		require.Equal(t, away, strings.Contains(errOut.String(), "the jobs of registry three are left out"))
@@ -101,8 +97,7 @@ func TestWatchSeveralRegistries(t *testing.T) {
 		_, told, status = w.does(t, "move", "mail", "--to", "one")
 		require.Zero(t, status, told)
 		sees(`(?m)^mail +one `)
-		stop()
-		status = <-done
+		status = stop()
 		if !away {
 			require.Zero(t, status, errOut.String())
 			require.Contains(t, out.String(), "report")

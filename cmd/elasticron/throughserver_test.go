@@ -25,7 +25,6 @@ import (
 	"github.com/elasticron/elasticron/console/access"
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/history/sqlite"
-	"github.com/elasticron/elasticron/integration/serverprocess"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
@@ -338,12 +337,7 @@ func TestWatchThroughAServer(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)
 	flags := w.withServer(t)
-	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut serverprocess.Output
-	done := make(chan int, 1)
-	go func() {
-		done <- w.run(ctx, append([]string{"get", "jobs", "-w", "--match", "orders", "-o", "name"}, flags...), &out, &errOut)
-	}()
+	out, errOut, stop := w.watches(t, append([]string{"get", "jobs", "-w", "--match", "orders", "-o", "name"}, flags...))
 	lines := func(n int) {
 		t.Helper()
 		require.Eventually(t, func() bool { return strings.Count(out.String(), "\n") >= n }, time.Minute, time.Millisecond, errOut.String())
@@ -361,8 +355,7 @@ func TestWatchThroughAServer(t *testing.T) {
 	_, err = hand.Commit(t.Context(), registry.Txn{Then: writes})
 	require.NoError(t, err)
 	lines(3)
-	stop()
-	require.Zero(t, <-done, errOut.String())
+	require.Zero(t, stop(), errOut.String())
 	require.Equal(t, "job/orders\njob/orders\njob/orders removed\n", out.String())
 }
 
@@ -387,12 +380,7 @@ func TestWatchThroughAServerWhoseRegistryWentBack(t *testing.T) {
 	behind.Store(to(w))
 	front := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) { behind.Load().ServeHTTP(answer, r) }))
 	t.Cleanup(front.Close)
-	ctx, stop := context.WithCancel(t.Context())
-	var out, errOut serverprocess.Output
-	done := make(chan int, 1)
-	go func() {
-		done <- w.run(ctx, []string{"get", "items", "-w", "--match", "orders", "-o", "json", "--server", front.URL, "-n", "shop"}, &out, &errOut)
-	}()
+	out, errOut, stop := w.watches(t, []string{"get", "items", "-w", "--match", "orders", "-o", "json", "--server", front.URL, "-n", "shop"})
 	shows := func(disabled int) {
 		t.Helper()
 		require.Eventually(t, func() bool { return strings.Count(out.String(), `"ITEM_DISABLED"`) >= disabled }, time.Minute, time.Millisecond, errOut.String())
@@ -402,8 +390,7 @@ func TestWatchThroughAServerWhoseRegistryWentBack(t *testing.T) {
 	shows(1)
 	put(t, anew.hand(t), "/orders/sharding/1/disabled", "")
 	shows(2)
-	stop()
-	require.Zero(t, <-done, errOut.String())
+	require.Zero(t, stop(), errOut.String())
 }
 
 // A backfill whose time ends between two fires, as the server is away, has waited: none of them failed, or was refused.
