@@ -37,7 +37,7 @@ func TestACluster(t *testing.T) {
 	mail.sees("dialog .plan", "What will happen")
 	mail.types(`dialog input[name="reason"]`, "a customer asked")
 	mail.click("dialog footer button", "Trigger")
-	mail.sees("#notes", "Trigger answered")
+	mail.hears("Trigger answered")
 	mail.until(`document.querySelectorAll(".span[data-key].success .manual").length === 3`)
 	mail.open(s.shop("audit"))
 	mail.sees("#found", "a customer asked")

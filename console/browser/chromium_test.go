@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
@@ -106,6 +107,19 @@ func (t *tab) beside() *tab {
 	return other
 }
 
+// remembers keeps in window.said what notes said, as good ones go after some seconds. Of a click that did not reach what it was meant
+// for, as the page was laid out anew meanwhile, nothing comes.
+const remembers = `addEventListener("DOMContentLoaded", () => {
+	const notes = document.querySelector("#notes");
+	window.said = notes?.textContent;
+	if (notes) new MutationObserver(() => window.said += notes.checkVisibility() ? notes.textContent : "").observe(notes, { childList: true, subtree: true, characterData: true });
+});
+addEventListener("click", (event) => {
+	if (!window.astray) return;
+	event.preventDefault();
+	event.stopImmediatePropagation();
+}, true);`
+
 // listen notes exceptions and violations of the content security policy.
 func (t *tab) listen() {
 	note := func(text string) {
@@ -114,6 +128,10 @@ func (t *tab) listen() {
 		t.faults = append(t.faults, text)
 	}
 	require.NoError(t.tb, chromedp.Do(t.ctx)) // what makes the tab bounds its life, so it is not bounded in time
+	t.do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: remembers})
+		return err
+	}))
 	require.NoError(t.tb, chromedp.Listen(t.ctx, func(event any) {
 		switch e := event.(type) {
 		case *runtime.EventExceptionThrown:
@@ -204,6 +222,12 @@ func (t *tab) sees(selector, text string) {
 	t.until(fmt.Sprintf("[...document.querySelectorAll(%s)].some(e => e.checkVisibility() && e.textContent.includes(%s))", quote(selector), quote(text)))
 }
 
+// hears waits until a note has said a text, which may be gone again.
+func (t *tab) hears(text string) {
+	t.tb.Helper()
+	t.until("window.said?.includes(" + quote(text) + ")")
+}
+
 // lacks waits until no element of the selector is to be seen.
 func (t *tab) lacks(selector string) {
 	t.tb.Helper()
@@ -211,7 +235,8 @@ func (t *tab) lacks(selector string) {
 }
 
 // click clicks the element that a person would: of those with the text, the first to be seen, once it can be clicked, and
-// again if nothing of it reached the page: Chromium throws away clicks on a page that was not painted yet.
+// again if it did not reach that: Chromium throws away clicks on a page that was not painted yet, and a page may be laid out anew
+// before the click comes.
 func (t *tab) click(selector, text string) {
 	t.tb.Helper()
 	script := fmt.Sprintf(`(() => {
@@ -226,7 +251,8 @@ func (t *tab) click(selector, text string) {
 		const [x, y] = [b.left + b.width / 2, b.top + b.height / 2];
 		if (!e.contains(document.elementFromPoint(x, y))) return null;
 		window.waitsForClick = true;
-		addEventListener("pointerdown", () => window.waitsForClick = false, { capture: true, once: true });
+		window.astray = false;
+		addEventListener("pointerdown", (event) => window.waitsForClick = window.astray = !e.contains(event.target), { capture: true, once: true });
 		return [x, y];
 	})()`, quote(selector), quote(text))
 	for again := true; again; {

@@ -159,7 +159,7 @@ func TestBulkDisable(t *testing.T) {
 	tab.sees(`[data-job="orders-settle"] .status`, "Disabled")
 	require.Len(t, s.done(), 1)
 	tab.lacks("#bulk")
-	tab.sees("#notes", "Disable 3 jobs: 2 jobs done, 1 stayed as it was.")
+	tab.hears("Disable 3 jobs: 2 jobs done, 1 stayed as it was.")
 	tab.lacks("#notes .bad")
 
 	// Those that the server did not come to stay selected.
@@ -236,7 +236,7 @@ func TestBackfill(t *testing.T) {
 	tab.sees("#ack", "item 1 failed (exit 3). Nothing more is run: 2 fires left")
 	require.Len(t, s.done(), 1)
 	tab.click("#ack button", "Go on with the rest")
-	tab.sees("#notes", "all past fires have run")
+	tab.hears("all past fires have run")
 	tab.lacks("#ack")
 	done := s.done()
 	require.Len(t, done, 3)
@@ -442,7 +442,7 @@ func TestABackfillThatIsForgotten(t *testing.T) {
 				tab.picture("backfill-forgotten")
 				tab.click("#ack button", "Go on behind it")
 			}
-			tab.sees("#notes", "all past fires have run")
+			tab.hears("all past fires have run")
 			var done []string
 			for _, line := range s.done() {
 				words := strings.Fields(line)
@@ -523,7 +523,7 @@ func TestKeyboardOnly(t *testing.T) {
 	tab.sees("dialog .plan", "item 2")
 	tab.tabTo("Trigger")
 	tab.press(kb.Enter)
-	tab.sees("#notes", "Trigger answered")
+	tab.hears("Trigger answered")
 	require.Contains(t, s.done(), "POST /jobs/orders-settle/trigger ")
 
 	for range 40 {

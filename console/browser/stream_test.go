@@ -96,6 +96,7 @@ func TestAFrameThatTakesItsTime(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")
 	var streams atomic.Int32
+	var stood atomic.Bool // the machine, for longer than a page waits for a sign of life
 	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/events") {
 			return false
@@ -105,22 +106,34 @@ func TestAFrameThatTakesItsTime(t *testing.T) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		overview, _ := json.Marshal(s.overview(time.Now()))
 		for _, part := range []string{":\n", "retry: 1000\n\nevent: overview\ndata: " + string(overview[:99]), string(overview[99:]) + "\n", "\n: the end of a part\n\n"} {
+			written := time.Now()
 			_, _ = io.WriteString(w, part)
 			w.(http.Flusher).Flush()
 			select {
 			case <-time.After(5 * time.Second):
 			case <-r.Context().Done():
+			}
+			if time.Since(written) > 8*time.Second {
+				stood.Store(true)
+			}
+			if r.Context().Err() != nil {
 				return true
 			}
 		}
 		<-r.Context().Done()
 		return true
 	})
-	tab := look(t)
-	tab.open(s.shop(""))
-	tab.sees("#needs", "orders-mail")
-	tab.lacks("#banner")
-	require.Equal(t, int32(1), streams.Load(), "the stream is opened anew")
+	for again := true; again; again = stood.Swap(false) {
+		streams.Store(0)
+		tab := look(t)
+		tab.open(s.shop(""))
+		tab.sees("#needs", "orders-mail")
+		if !stood.Load() {
+			tab.lacks("#banner")
+			require.Equal(t, int32(1), streams.Load(), "the stream is opened anew")
+		}
+		tab.open("about:blank")
+	}
 }
 
 // Who may not read a job any more is told so on its page, and their other pages stay live.
