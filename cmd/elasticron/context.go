@@ -22,8 +22,8 @@ $XDG_CONFIG_HOME/elasticron/contexts.yaml, else ~/.config/elasticron/contexts.ya
 A command uses the context of --context, else that of $` + contextVariable + `, else the chosen
 one. If it is given --etcd, --zookeeper or --server, it uses no context at all.
 
-The file holds no passwords and no tokens. They are read from $` + passwordVariable + ` and
-$` + tokenVariable + `, else from the files that the context names.`,
+The file holds no passwords and no tokens. They are read from $` + passwordVariable + ` (or
+the file that $` + passwordVariable + `_FILE names) and $` + tokenVariable + `, else from the files that the context names.`,
 		Example: `  elasticron context set prod --etcd https://etcd1:2379,https://etcd2:2379 --namespace shop
   elasticron context set legacy --zookeeper zk1:2181 --namespace shop
   elasticron context use prod

@@ -37,6 +37,17 @@ type world struct {
 	}
 }
 
+// askedPassword is the password by which the program logs in to etcd now.
+func (w *world) askedPassword(t *testing.T) string {
+	t.Helper()
+	if w.asked.etcd.PasswordFunc == nil {
+		return w.asked.etcd.Password
+	}
+	password, err := w.asked.etcd.PasswordFunc(t.Context())
+	require.NoError(t, err)
+	return password
+}
+
 // watches runs a command that follows something, until it is stopped, which gives its status.
 func (w *world) watches(t *testing.T, args []string) (out, errOut *serverprocess.Output, stop func() int) {
 	t.Helper()

@@ -47,7 +47,7 @@ A .properties file has a line for each node, as Elastic-Job 1.x had it:
   /orders/config={"jobName":"orders","jobClass":"orders","jobType":"SIMPLE", ...}
   /orders/servers/10.0.0.7=DISABLED
 
-The password is read from $` + passwordVariable + `.`,
+The password is read from $` + passwordVariable + `, or from the file that $` + passwordVariable + `_FILE names.`,
 		Example: `  elasticron seed --etcd http://etcd1:2379 --namespace shop --dry-run jobs.yaml
   elasticron seed --etcd http://etcd1:2379 --namespace shop jobs.yaml`,
 		Args: cobra.ExactArgs(1),

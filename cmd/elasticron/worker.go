@@ -261,11 +261,17 @@ func (r *workerRun) open(ctx context.Context, from worker.Registry, log *slog.Lo
 	}
 	var chosen cluster
 	if !named && (len(from.Etcd) > 0 || len(from.ZooKeeper) > 0) {
-		password := ""
+		var password func() (string, error)
 		if from.Password != "" {
-			var err error
-			if password, err = references.Resolve(from.Password); err != nil {
-				return nil, nil, fmt.Errorf("registry.password %q: %w", from.Password, err)
+			password = func() (string, error) {
+				text, err := references.Resolve(from.Password)
+				if err != nil {
+					return "", fmt.Errorf("registry.password %q: %w", from.Password, err)
+				}
+				return text, nil
+			}
+			if _, err := password(); err != nil {
+				return nil, nil, err
 			}
 		}
 		c.etcd.Default(etcdflags.Defaults{Endpoints: from.Etcd, User: from.User, Password: password, CA: from.CA, Cert: from.Cert, Key: from.Key})

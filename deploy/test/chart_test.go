@@ -134,7 +134,10 @@ listen: ":9090"
 				"--origin=https://a.example.org,https://b.example.org", "--prefix=/cron",
 				"--tls-cert=/run/secrets/elasticron/tls/tls.crt", "--tls-key=/run/secrets/elasticron/tls/tls.key", "--verbose",
 			}, server.Args)
-			require.Equal(t, map[string]string{"oidc": "oidc", "registry": "etcd", "session": "session", "tls": "tls", "users": "users"}, secretsOf(pod))
+			require.Equal(t, map[string]string{
+				"oidc": "oidc", "password": "etcd-password", "registry": "etcd", "session": "session", "tls": "tls", "users": "users",
+			}, secretsOf(pod))
+			require.Equal(t, []corev1.EnvVar{{Name: "ELASTICRON_PASSWORD_FILE", Value: "/run/secrets/elasticron/password/password"}}, server.Env)
 			require.Equal(t, "1Gi", server.Resources.Limits.Memory().String())
 			require.Equal(t, "console", pod.ServiceAccountName)
 			require.Equal(t, "high", pod.PriorityClassName)
@@ -166,7 +169,8 @@ listen: ":9090"
 			pod, worker := r.pod(t, "worker")
 			require.Equal(t, "registry.example.org/jobs:v2", worker.Image)
 			require.EqualValues(t, 615, *pod.TerminationGracePeriodSeconds)
-			require.Equal(t, map[string]string{"registry": "etcd", "secret-0": "hmac"}, secretsOf(pod))
+			require.Equal(t, map[string]string{"password": "etcd-password", "registry": "etcd", "secret-0": "hmac"}, secretsOf(pod))
+			require.Contains(t, worker.VolumeMounts, corev1.VolumeMount{Name: "password", MountPath: "/run/secrets/elasticron/password", ReadOnly: true})
 			require.Contains(t, worker.VolumeMounts, corev1.VolumeMount{Name: "secret-0", MountPath: "/run/secrets/hmac", ReadOnly: true})
 			require.YAMLEq(t, `
 registry:
@@ -176,7 +180,7 @@ registry:
   cert: /run/secrets/elasticron/registry/tls.crt
   key: /run/secrets/elasticron/registry/tls.key
   user: cron
-  password: env:ELASTICRON_PASSWORD
+  password: file:/run/secrets/elasticron/password/password
 take: {jobs: ["orders-*"], labels: {zone: eu}}
 jobs: {directory: /etc/elasticron/jobs, owner: ops/cron-elasticron, missing: disable}
 script: {commands: [/opt/jobs/*], stop: 20s, directory: "/tmp/{job}/{item}"}

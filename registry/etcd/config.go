@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -40,6 +41,12 @@ type Config struct {
 	// none. The user needs read and write permission on the range of the namespace,
 	// ["/<namespace>/", "/<namespace>0").
 	Username, Password string
+
+	// PasswordFunc is asked for the password of Username before each login, in the place of Password, so that somebody can change
+	// it while processes run. If etcd refuses the password, the last that it took is tried, too: etcd may hear of the change after
+	// the process does. An error fails the login, and what needs it tries again. A call may take as long as the login that waits for
+	// it, and several goroutines may make it at the same time. The default is nil: Password.
+	PasswordFunc func(ctx context.Context) (string, error)
 
 	// SessionTTL is for how long the store keeps the nodes of this process when it hears nothing of
 	// it. It is rounded up to seconds, and the server may grant more than is asked for. The default is
@@ -95,8 +102,11 @@ func (c Config) withDefaults() (Config, error) {
 	} else if err := registry.CheckPath(registry.Root + c.Namespace); err != nil {
 		faults = append(faults, fmt.Errorf("namespace %q: %w", c.Namespace, err))
 	}
-	if c.Username == "" != (c.Password == "") {
-		fault("Username and Password must be given together")
+	switch given := c.Password != "" || c.PasswordFunc != nil; {
+	case c.Username == "" == given:
+		fault("Username and Password, or PasswordFunc, must be given together")
+	case c.Password != "" && c.PasswordFunc != nil:
+		fault("Password and PasswordFunc are both given: want one of them")
 	}
 	if c.SessionTTL != 0 && c.SessionTTL < leastSessionTTL {
 		fault("SessionTTL is %s: want 0 or at least %s", c.SessionTTL, leastSessionTTL)

@@ -47,7 +47,16 @@ func newKeepAliver(client *clientv3.Client, members *members) *keepAliver {
 // [rpctypes.ErrLeaseNotFound] says that the lease is gone; any other, that there was no answer, and
 // [context.DeadlineExceeded] that there was none within the limit.
 func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time.Duration) (time.Duration, error) {
-	s, timeout, err := k.stream(ctx, limit)
+	ttl, served, err := k.sendOnce(ctx, id, limit)
+	if err != nil && served && outdated(err) { // a token of JSON ends after some minutes, and a stream keeps the one that it was opened with
+		ttl, _, err = k.sendOnce(ctx, id, limit)
+	}
+	return ttl, err
+}
+
+// sendOnce is send, and tells whether the stream had served before.
+func (k *keepAliver) sendOnce(ctx context.Context, id registry.SessionID, limit time.Duration) (_ time.Duration, served bool, err error) {
+	s, timeout, served, err := k.stream(ctx, limit)
 	var ttl int64
 	if err == nil {
 		k.waits(s)
@@ -60,28 +69,28 @@ func (k *keepAliver) send(ctx context.Context, id registry.SessionID, limit time
 	}
 	switch {
 	case err != nil && over: // the stream says that it was cancelled; whoever tries again must know why
-		return 0, fmt.Errorf("%w: %w", context.DeadlineExceeded, rpctypes.Error(err))
+		return 0, served, fmt.Errorf("%w: %w", context.DeadlineExceeded, rpctypes.Error(err))
 	case err != nil:
-		return 0, rpctypes.Error(err)
+		return 0, served, rpctypes.Error(err)
 	case ttl <= 0:
-		return 0, rpctypes.ErrLeaseNotFound
+		return 0, served, rpctypes.ErrLeaseNotFound
 	default:
-		return time.Duration(ttl) * time.Second, nil
+		return time.Duration(ttl) * time.Second, served, nil
 	}
 }
 
-// stream returns one to send on, and the timer that ends it when the limit is over. A new one is not with a silent member,
+// stream returns one to send on, the timer that ends it when the limit is over, and whether it has served before. A new one is not with a silent member,
 // unless each try ends at one: a client that somebody brought along takes its members in turn, and its other requests take
 // turns in between.
-func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAliveStream, timeout *time.Timer, err error) {
+func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAliveStream, timeout *time.Timer, served bool, err error) {
 	if s = k.takeStream(); s != nil { //nolint:contextcheck // what a silent member is asked outlives the call
-		return s, time.AfterFunc(limit, s.cancel), nil
+		return s, time.AfterFunc(limit, s.cancel), true, nil
 	}
 	for left := k.members.count(); ; left-- {
 		living, cancel := context.WithCancel(ctx)
 		s, timeout = &keepAliveStream{cancel: cancel}, time.AfterFunc(limit, cancel)
 		if err = s.open(living, k.service, k.members); err != nil || left <= 1 || !k.members.passesOver(s.member) {
-			return s, timeout, err
+			return s, timeout, false, err
 		}
 		timeout.Stop()
 		s.cancel()

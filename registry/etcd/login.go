@@ -2,10 +2,12 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -25,14 +27,18 @@ const loginLimit = 30 * time.Second
 type login struct {
 	members  int
 	patience time.Duration // how long the first try has before another one begins
+	password func(context.Context) (string, error)
 
 	mu      sync.Mutex
 	running *loggingIn // nil while nobody logs in
+	taken   string     // the password that etcd took last, if it was asked for
 }
 
 func newLogin(config Config) *login {
 	// Before the session's next keep-alive is sent, which needs the login, too; see [sessionKeeper.keepAlive].
-	return &login{members: len(config.Endpoints), patience: min(config.RequestTimeout, config.SessionTTL/10)}
+	return &login{
+		members: len(config.Endpoints), patience: min(config.RequestTimeout, config.SessionTTL/10), password: config.PasswordFunc,
+	}
 }
 
 // loggingIn is one login. The mutex of [login] guards what is not set before over ends.
@@ -53,7 +59,9 @@ func (l *login) share(ctx context.Context, method string, req, reply any, conn *
 		return invoke(ctx, method, req, reply, conn, opts...)
 	}
 	in := l.join(ctx, func(ctx context.Context, reply *pb.AuthenticateResponse) error {
-		return invoke(ctx, method, req, reply, conn) // without the options: they tell the call that may be over
+		return l.authenticate(ctx, req, func(req any) error {
+			return invoke(ctx, method, req, reply, conn) // without the options: they tell the call that may be over
+		})
 	})
 	select {
 	case <-in.over.Done():
@@ -103,6 +111,35 @@ func (l *login) tried(in *loggingIn, reply *pb.AuthenticateResponse, err error) 
 	in.reply, in.err = reply, err
 	l.running = nil
 	in.end()
+}
+
+// authenticate sends a request with the password as it is now, and again with the one before if etcd has not heard of a change yet.
+func (l *login) authenticate(ctx context.Context, req any, send func(req any) error) error {
+	asked, ok := req.(*pb.AuthenticateRequest)
+	if !ok || l.password == nil {
+		return send(req)
+	}
+	password, err := l.password(ctx)
+	if err != nil {
+		return status.Errorf(codes.Unavailable, "the password of user %s: %v", asked.Name, err)
+	}
+	with := func(password string) error {
+		err := send(&pb.AuthenticateRequest{Name: asked.Name, Password: password})
+		if err == nil {
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.taken = password
+		}
+		return err
+	}
+	l.mu.Lock()
+	before := l.taken
+	l.mu.Unlock()
+	err = with(password)
+	if before != "" && before != password && errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed) {
+		err = with(before)
+	}
+	return err
 }
 
 // unanswered tells whether a server has said nothing about a request.

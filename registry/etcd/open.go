@@ -137,7 +137,7 @@ func connectOnce(ctx context.Context, config Config, known *members) (*clientv3.
 // checkReachable tells why no server can be reached. Asking for a token would only tell that time ran out. A
 // server that refuses a client without a name is one that can be reached.
 func checkReachable(ctx context.Context, config Config, known *members) error {
-	config.Username, config.Password = "", ""
+	config.Username, config.Password, config.PasswordFunc = "", "", nil
 	client, _, err := connectOnce(ctx, config, known)
 	switch {
 	case err == nil:
@@ -204,6 +204,9 @@ func newClient(ctx context.Context, config Config, known *members) (*clientv3.Cl
 		}),
 		grpc.WithChainUnaryInterceptor(newLogin(config).share, noteSent),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(newCodec())),
+	}
+	if config.PasswordFunc != nil {
+		config.Password = "asked for" // at each login; without any, etcd's client would not log in
 	}
 	return clientv3.New(clientv3.Config{
 		Endpoints: config.Endpoints,

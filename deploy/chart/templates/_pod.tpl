@@ -67,14 +67,7 @@ resources:
   {{- toYaml $part.resources | nindent 2 }}
 {{- end -}}
 
-{{/* The password of the registry. */}}
-{{- define "elasticron.env" -}}
-{{- with .Values.registry.passwordSecret }}
-env:
-  - name: ELASTICRON_PASSWORD
-    valueFrom:
-      secretKeyRef:
-        name: {{ . | quote }}
-        key: password
-{{- end }}
+{{/* Where the password of the registry is: in a file, as one of the environment could not be changed while the process runs. */}}
+{{- define "elasticron.passwordFile" -}}
+/run/secrets/elasticron/password/password
 {{- end -}}

@@ -19,7 +19,7 @@ import (
 )
 
 // Flags says which cluster to use, and as whom. The password is never a flag, which every user of the
-// machine could read, but a variable of the environment.
+// machine could read, but a variable of the environment, or in a file that one names.
 type Flags struct {
 	Log *slog.Logger // hears of renewed files; nil is silence
 
@@ -29,7 +29,7 @@ type Flags struct {
 	names            names
 	passwordVariable string
 	passwordFile     string
-	password         string
+	password         func() (string, error)
 }
 
 // names are what the flags are called, for messages.
@@ -43,7 +43,7 @@ func New(set *pflag.FlagSet, endpoints, prefix, passwordVariable string) *Flags 
 		names:            names{endpoints, prefix + "user", prefix + "ca", prefix + "cert", prefix + "key"},
 	}
 	set.StringSliceVar(&f.endpoints, endpoints, nil, "endpoints of the etcd cluster, as URLs separated by commas")
-	set.StringVar(&f.user, f.names.user, "", "user of the etcd cluster; the password is that of $"+passwordVariable)
+	set.StringVar(&f.user, f.names.user, "", "user of the etcd cluster; the password is that of $"+passwordVariable+", or in the file that $"+passwordVariable+ofFile+" names")
 	set.StringVar(&f.ca, f.names.ca, "", "PEM file of the authorities that etcd's certificates are checked against (default: the system's)")
 	set.StringVar(&f.cert, f.names.cert, "", "PEM file of the client's certificate")
 	set.StringVar(&f.key, f.names.key, "", "PEM file of the client's key")
@@ -79,7 +79,7 @@ func (e FileError) Unwrap() error { return e.err }
 func fileError(format string, args ...any) error { return FileError{fmt.Errorf(format, args...)} }
 
 // Config returns what the flags say, to connect by. Each connection uses the certificates and authorities that the files
-// hold when it begins. What is wrong with a file is a [FileError], and everything else is wrong with the flags.
+// hold when it begins, and each login the password. What is wrong with a file is a [FileError], and everything else is wrong with the flags.
 func (f *Flags) Config(namespace string) (etcd.Config, error) {
 	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
 	if !f.Given() {
@@ -89,11 +89,10 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 		return c, fmt.Errorf("--%s has an address with a user or a password: want --%s, and the password in $%s", f.names.endpoints, f.names.user, f.passwordVariable)
 	}
 	if f.user != "" {
-		password, err := f.Password()
-		if err != nil {
+		if _, err := f.Password(); err != nil {
 			return c, err
 		}
-		c.Username, c.Password = f.user, password
+		c.Username, c.PasswordFunc = f.user, func(context.Context) (string, error) { return f.Password() }
 	}
 	secure, roots, err := f.secure()
 	if err != nil {
@@ -109,30 +108,42 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 // User returns the user's name; empty if none is given.
 func (f *Flags) User() string { return f.user }
 
-// Password returns the password of the user, without the line end of a file from which somebody has made the variable.
+// ofFile ends the name of the variable that names a file in the place of a value.
+const ofFile = "_FILE"
+
+// Password returns the password of the user as it is now, without a line end: a file often has one, and so has a variable that was
+// made from such a file.
 func (f *Flags) Password() (string, error) {
 	if password := reference.WithoutLineEnd(os.Getenv(f.passwordVariable)); password != "" {
 		return password, nil
 	}
-	if f.password != "" {
-		return f.password, nil
+	file := os.Getenv(f.passwordVariable + ofFile)
+	if file == "" {
+		if f.password != nil {
+			return f.password()
+		}
+		file = f.passwordFile
 	}
-	if f.passwordFile == "" {
-		return "", fmt.Errorf("--%s is given, and $%s is empty: want the password there", f.names.user, f.passwordVariable)
+	if file == "" {
+		return "", fmt.Errorf("--%s is given, and $%s is empty: want the password there, or a file of it in $%[2]s%s", f.names.user, f.passwordVariable, ofFile)
 	}
-	text, err := os.ReadFile(f.passwordFile)
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", fileError("password of %s: %w", f.user, err)
 	}
-	return reference.WithoutLineEnd(string(text)), nil
+	password := reference.WithoutLineEnd(string(text))
+	if password == "" { // somebody may be writing it
+		return "", fileError("password of %s: file %s is empty", f.user, file)
+	}
+	return password, nil
 }
 
 // Defaults stand in for flags that are not given.
 type Defaults struct {
 	Endpoints     []string
 	User          string
-	PasswordFile  string // holds the password, unless the variable does
-	Password      string // the same, at hand
+	PasswordFile  string                 // holds the password, unless a variable does or names another one
+	Password      func() (string, error) // the same, from elsewhere; nil = PasswordFile
 	CA, Cert, Key string
 }
 
