@@ -64,7 +64,8 @@ func TestCostOfItemsThatEndApart(t *testing.T) {
 	})
 }
 
-// An idle job of an idle instance causes no traffic beside the session's keep-alive.
+// An idle job of an idle instance causes no traffic beside the session's keep-alive, and the process's question for the
+// registry's time once in ten minutes.
 func TestAnIdleJobCostsNothing(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
@@ -73,7 +74,10 @@ func TestAnIdleJobCostsNothing(t *testing.T) {
 		sleepUntil(time.Minute)
 		before := i.registry.Stats()
 		sleepUntil(time.Hour)
-		require.Equal(t, before, i.registry.Stats())
+		after := i.registry.Stats()
+		require.LessOrEqual(t, after.TimeRequests-before.TimeRequests, 6)
+		after.TimeRequests = before.TimeRequests
+		require.Equal(t, before, after)
 	})
 }
 

@@ -1,6 +1,8 @@
 package scheduler_test
 
 import (
+	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -8,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler"
 )
 
 // wallClock is a wall clock that can be set.
@@ -74,6 +77,53 @@ func TestClocksThatDifferBySeconds(t *testing.T) {
 		}
 		require.GreaterOrEqual(t, len(fires), 4*10)
 	})
+}
+
+// The machine of s has lost its time server: its clocks drift, the one on the wall and the one that timers go by alike, and the
+// bubble's time is theirs. The registry and a go by the right time. s leaves the job before others would take what it
+// writes for the word of a broken clock, or it what they write. So when one of the two stops, nothing runs twice.
+func TestAClockThatDriftsIsNoticed(t *testing.T) {
+	t.Parallel()
+	for name, rate := range map[string]time.Duration{"fast": 250, "slow": -250} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				drift := func() time.Duration { return time.Since(bubbleStart) / rate }
+				driftUntil := func(end time.Duration) {
+					for time.Since(bubbleStart) < end {
+						time.Sleep(time.Minute)
+						c.server.SetClockSkew(-drift())
+					}
+				}
+				minutely := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 2}
+				var logs logbook
+				a := c.startWith("a", nil, []scheduler.Option{scheduler.WithClock(func() time.Time { return time.Now().Add(-drift()) })}, minutely)
+				s := c.startWith("s", nil, []scheduler.Option{scheduler.WithLogger(slog.New(&logs))}, minutely)
+				driftUntil(2 * time.Hour)
+				require.Equal(t, map[string]int{fullID("a"): 1, fullID("s"): 1}, c.owners(), "28.8 seconds")
+				require.Zero(t, logs.of(leftByClock))
+				driftUntil(2*time.Hour + 10*time.Minute)
+				require.Equal(t, 1, logs.of(leftByClock), "31.2 seconds")
+				require.Equal(t, map[string]int{fullID("a"): 2}, c.owners())
+				driftUntil(5 * time.Hour)
+				time.Sleep(5 * time.Second)
+				if ahead := rate > 0; ahead {
+					s.stop(t)
+				} else {
+					a.stop(t)
+				}
+				driftUntil(5*time.Hour + 10*time.Minute)
+				times := make(map[string]int)
+				for _, r := range c.take() {
+					times[fmt.Sprint(r.sc.Fire.Sub(bubbleStart), " ", r.sc.Item)]++
+				}
+				for fire, n := range times {
+					require.Equal(t, 1, n, fire)
+				}
+				require.GreaterOrEqual(t, len(times), 2*5*60)
+			})
+		})
+	}
 }
 
 func TestTheClockIsCheckedAsTheJobWants(t *testing.T) {

@@ -25,9 +25,11 @@ func (s *Scheduler) watchRegistryClock() {
 
 // watchClock wakes all runners when the process's clock was set, because it may be their ticks that do not
 // come any more. While the registry has told no time under a session though it can, it is asked again: without, nobody would
-// notice a clock that is off, nor a fire that one has written. The timetable calls it whenever it wakes.
+// notice a clock that is off, nor a fire that one has written. It is asked again now and then, too, as a clock that drifts goes
+// unnoticed without. The timetable calls it whenever it wakes.
 func (s *Scheduler) watchClock() {
 	off, known := s.clock.Off()
+	s.clock.CheckDrift(s.life)
 	if !s.clock.Confirmed() && s.clockFails.Load() {
 		s.clockOwed = true
 		s.clock.Check(s.life, fires.ClockEvery)

@@ -238,7 +238,7 @@ func TestARegistryWithoutAClockIsNotAskedAgain(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *cluster) {
 		reg := &tongueTied{Registry: c.server.Open("test"), err: registry.ErrUnsupported, times: 1000}
 		stop := c.serve("a", reg, nil)
-		sleepUntil(5 * time.Minute)
+		sleepUntil(25 * time.Minute)
 		require.Equal(t, int32(1), reg.asked.Load())
 		stop()
 		require.NoError(t, reg.Close(context.Background()))

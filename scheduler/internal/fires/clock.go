@@ -13,17 +13,20 @@ const (
 	// ClockTolerance is by how much clocks may differ before a fire is taken for that of a broken
 	// one.
 	ClockTolerance = inforce.ClockTolerance
-	// ClockEvery is how often the registry is asked for the time at most, and only for jobs that
-	// want their clocks checked, or until it has told it once.
+	// ClockEvery is how often the registry is asked for the time at most, for jobs that want their clocks checked, until it
+	// has told it once, and while this clock is about to be too far off.
 	ClockEvery = time.Minute
+	// clockAnyway is how often the registry is asked at least, if it can tell: a clock in order drifts by some hundredths of a
+	// second meanwhile.
+	clockAnyway = 10 * time.Minute
 	// clockTimeout bounds one such question.
 	clockTimeout = 5 * time.Second
 )
 
 // ClockCheck compares this process's wall clock with the registry's. It is asked for that at the start of each
-// session, and later only while a job wants it, or there was no answer yet; in between it counts on by the monotonic clock, so
-// a wall clock that is set shows at once. It never asks on the way to a begin. It is safe for concurrent
-// use; its fields are set before.
+// session, once in ten minutes, and more often while a job wants it, or there was no answer yet; in between it counts on by the
+// monotonic clock, so a wall clock that is set shows at once. One that drifts shows by the next answer: both clocks of a machine
+// drift together. It never asks on the way to a begin. It is safe for concurrent use; its fields are set before.
 type ClockCheck struct {
 	Wall   func() time.Time                         // this process's wall clock
 	Ask    func(context.Context) (time.Time, error) // asks for the registry's
@@ -143,6 +146,20 @@ func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
 		// The answer was true at some time between; the middle errs the least.
 		c.end(answer{server: server, measured: sent.Add(time.Since(sent) / 2), session: session})
 	})
+}
+
+// CheckDrift asks the registry for the time again once this clock may have drifted since: sooner the closer it is to being taken
+// for a broken one. A registry that has not told its time under the present session is not asked.
+func (c *ClockCheck) CheckDrift(ctx context.Context) {
+	a := c.confirmed()
+	if a == nil {
+		return
+	}
+	age := clockAnyway
+	if c.Wall().Sub(a.now()).Abs() > ClockTolerance/2 {
+		age = ClockEvery
+	}
+	c.Check(ctx, age)
 }
 
 // Now returns the time by this process's wall clock.

@@ -169,3 +169,31 @@ func TestHowOftenTheRegistryIsAsked(t *testing.T) {
 		s.work.Wait()
 	})
 }
+
+// A clock in order is compared once in ten minutes, and one that is about to be too far off once a minute. A registry that
+// has not told its time is not asked.
+func TestTheClockIsComparedNowAndThen(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		clock *clockOf
+		want  int32 // times in an hour
+	}{
+		"in order":               {&clockOf{ahead: 14 * time.Second}, 1 + 5},
+		"about to be wrong":      {&clockOf{ahead: -20 * time.Second}, 1 + 59},
+		"nobody knows the right": {&clockOf{err: registry.ErrUnsupported}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				s := check(test.clock)
+				s.Check(t.Context(), 0)
+				for at := time.Duration(0); at < time.Hour; at += time.Second {
+					until(at)
+					s.CheckDrift(t.Context())
+				}
+				s.work.Wait()
+				require.Equal(t, test.want, test.clock.asked.Load())
+			})
+		})
+	}
+}
