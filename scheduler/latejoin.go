@@ -4,10 +4,18 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+const (
+	// leftFollowed is for how long a job is followed that was left: what is carried out late comes within moments as a rule.
+	leftFollowed = 10 * time.Minute
+	// leftLooked is how long it takes at most until it is looked at again afterwards.
+	leftLooked = 10 * time.Minute
 )
 
 // takeOut takes this process's instance out of a job that it has left: the registry carried its join out late, and nobody
@@ -51,24 +59,99 @@ func (s *Scheduler) holdsLeft(job string, node registry.Node) *room.Attachment {
 
 // watchLeft follows the node that this process's instance had in a job that it has left, and takes it out whenever it is there
 // again, until Run ends or another session has begun. Whether every join was answered does not matter: one that was sent again
-// may have been carried out by what was sent again, and once more by what was sent first.
+// may have been carried out by what was sent again, and once more by what was sent first. That may wait in a member of the store
+// that stands still, for as long as the session lasts. But a view costs something, here and there: after a while the job is
+// looked at now and then, until it is removed.
 func (s *Scheduler) watchLeft(life context.Context, job string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.classes.byClass) > 0 {
 		s.notData[job] = struct{}{}
 	}
-	if s.session == nil || s.left[job] != nil { // it never joined, or is followed
+	if s.session == nil { // it never joined
 		return
 	}
-	watched := &leftJob{}
+	if watched := s.left[job]; watched != nil && !watched.rarely {
+		watched.since = time.Now()
+		return
+	}
+	s.beginToFollow(life, job)
+	if !s.leftLooking {
+		s.leftLooking = true
+		s.work.Go(func() { s.lookAtLeft(life) })
+	}
+}
+
+// beginToFollow follows a job that was left from now on. The caller holds mu.
+func (s *Scheduler) beginToFollow(life context.Context, job string) {
+	watched := &leftJob{since: time.Now()}
 	s.left[job] = watched
 	s.work.Go(func() { s.followLeft(life, job, watched) })
 }
 
+// lookAtLeft looks now and then at the jobs that were left a while ago, as long as there are jobs that were left.
+func (s *Scheduler) lookAtLeft(life context.Context) {
+	for waitPause(life, leftLooked) == nil {
+		for job, watched := range s.leftForLong() {
+			s.lookAtLeftJob(life, job, watched)
+		}
+		if s.noneLeft() {
+			return
+		}
+	}
+}
+
+// noneLeft tells whether there is no job that was left. Then nobody looks at them any more.
+func (s *Scheduler) noneLeft() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leftLooking = len(s.left) > 0
+	return !s.leftLooking
+}
+
+// leftForLong returns the jobs that are looked at now and then. It closes the views of those that have been followed for long
+// enough.
+func (s *Scheduler) leftForLong() map[string]*leftJob {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	long, followed := make(map[string]*leftJob), make(map[string]*leftJob)
+	for job, watched := range s.left {
+		switch {
+		case s.runners[job] != nil: // it is here again
+		case watched.rarely:
+			long[job] = watched
+		case watched.view != nil && !watched.node.Exists() && time.Since(watched.since) >= leftFollowed:
+			followed[job] = &leftJob{view: watched.view}
+			watched.rarely, watched.view = true, nil
+			long[job] = watched
+		}
+	}
+	if len(followed) > 0 {
+		s.work.Go(func() { closeViews(followed) }) // whose subscribers may wait for mu
+	}
+	return long
+}
+
+// lookAtLeftJob follows a job again if an instance of this process's name is there, which takes it out. It lets go of a job that
+// was removed: where there is none, nobody joins.
+func (s *Scheduler) lookAtLeftJob(life context.Context, job string, watched *leftJob) {
+	tree := jobtree.For(job)
+	_, instance := s.registry.Get(life, tree.Instance(s.instance))
+	_, config := s.registry.Get(life, tree.Config())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.left[job] != watched || life.Err() != nil:
+	case instance == nil:
+		s.beginToFollow(life, job)
+	case errors.Is(instance, registry.ErrNotFound) && errors.Is(config, registry.ErrNotFound):
+		delete(s.left, job)
+	}
+}
+
 func (s *Scheduler) followLeft(life context.Context, job string, watched *leftJob) {
 	path := jobtree.For(job).Instance(s.instance)
-	over := func() bool { return life.Err() != nil || s.left[job] != watched }
+	over := func() bool { return life.Err() != nil || s.left[job] != watched || watched.rarely }
 	view := s.reopen(life, path, jobtree.ForOperators, func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -88,7 +171,10 @@ func (s *Scheduler) followLeft(life context.Context, job string, watched *leftJo
 	view.AfterEnd(func(reason error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if !errors.Is(reason, registry.ErrClosed) && !s.leftClosed && s.left[job] == watched { // else Run has waited for what it started
+		if errors.Is(reason, registry.ErrClosed) || s.leftClosed { // Run may have waited for what it started
+			return
+		}
+		if s.left[job] == watched && !watched.rarely {
 			s.work.Go(func() { s.followLeft(life, job, watched) })
 		}
 	})
@@ -103,8 +189,10 @@ func (s *Scheduler) followLeft(life context.Context, job string, watched *leftJo
 
 // leftJob is a job that this process has left under its present session, or under the last one if there is none.
 type leftJob struct {
-	view *registry.View // nil until it is open
-	node registry.Node  // of this instance, as was told last: the view may not show it yet
+	since  time.Time      // when it was left
+	view   *registry.View // nil until it is open, and when it was closed again
+	node   registry.Node  // of this instance, as was told last: the view may not show it yet
+	rarely bool           // it is not followed any more, but looked at now and then
 }
 
 // takeOutLeft looks at a job that was just left, as what came while it was on the list was passed over. The caller holds mu.

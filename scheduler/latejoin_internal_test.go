@@ -87,8 +87,16 @@ func (l *leaver) watched() map[string]*leftJob {
 	return l.left
 }
 
-// lateJoin has the registry carry out a join of a job once more.
+// lateJoin has the registry carry out a join of a job once more, which is taken back soon.
 func (l *leaver) lateJoin(name string) {
+	l.t.Helper()
+	l.joinLate(name)
+	time.Sleep(5 * time.Second)
+	require.False(l.t, l.joined(name), "it was taken back")
+}
+
+// joinLate is lateJoin without what follows.
+func (l *leaver) joinLate(name string) {
 	l.t.Helper()
 	session, err := l.reg.Session(l.t.Context())
 	require.NoError(l.t, err)
@@ -97,9 +105,17 @@ func (l *leaver) lateJoin(name string) {
 		Repeat: registry.RepeatOwned,
 	})
 	require.NoError(l.t, err)
-	time.Sleep(5 * time.Second)
-	_, err = l.reg.Get(l.t.Context(), jobtree.For(name).Instance(myself))
-	require.ErrorIs(l.t, err, registry.ErrNotFound, "it was taken back")
+}
+
+// joined tells whether the process is registered in a job.
+func (l *leaver) joined(name string) bool {
+	l.t.Helper()
+	_, err := l.reg.Get(l.t.Context(), jobtree.For(name).Instance(myself))
+	if err == nil {
+		return true
+	}
+	require.ErrorIs(l.t, err, registry.ErrNotFound)
+	return false
 }
 
 // Who leaves a job looks at that one alone, however many were left before.
@@ -187,5 +203,46 @@ func TestAJobThatIsLetGoOfBeforeItIsWatched(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Nil(t, watched.view)
 		require.Empty(t, l.watched())
+	})
+}
+
+// A job that was left long ago costs no view. A join that is carried out then is taken back all the same, and when the job
+// was removed nobody looks at it any more.
+func TestAJobThatWasLeftLongAgo(t *testing.T) {
+	t.Parallel()
+	withLeaver(t, func(t *testing.T, l *leaver) {
+		l.leave("orders")
+		l.leave("bills")
+		time.Sleep(time.Second)
+		views := []*registry.View{l.watched()["orders"].view, l.watched()["bills"].view}
+		time.Sleep(leftFollowed - time.Minute)
+		l.leave("bills") // it counts anew
+		time.Sleep(leftFollowed + leftLooked)
+		for _, view := range views {
+			require.ErrorIs(t, view.Err(), registry.ErrClosed)
+		}
+		l.joinLate("orders")
+		require.Eventually(t, func() bool { return !l.joined("orders") }, 2*leftLooked, time.Minute)
+
+		l.leave("orders")
+		time.Sleep(time.Second)
+		view := l.watched()["orders"].view
+		require.NoError(t, view.Err(), "it is followed again")
+		l.lateJoin("orders")
+
+		for _, name := range []string{"orders", "bills"} {
+			_, err := l.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.DeleteTree(jobtree.For(name).Root())}})
+			require.NoError(t, err)
+		}
+		time.Sleep(leftFollowed + 3*leftLooked)
+		require.Empty(t, l.watched())
+		require.ErrorIs(t, view.Err(), registry.ErrClosed)
+		before := l.reg.Stats()
+		time.Sleep(time.Hour)
+		require.Equal(t, before.ReadRequests, l.reg.Stats().ReadRequests)
+		l.leave("orders")
+		time.Sleep(time.Second)
+		require.NoError(t, l.watched()["orders"].view.Err())
+		l.lateJoin("orders")
 	})
 }

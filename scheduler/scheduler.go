@@ -69,6 +69,7 @@ type Scheduler struct {
 	notData      map[string]struct{}      // jobs that this process has left, and so does not take up as data; of one with handlers
 	telling      map[*runner]struct{}     // that have left their jobs, and whose error handlers are still told of failures
 	leftClosed   bool                     // no view of those is opened any more
+	leftLooking  bool                     // they are looked at now and then
 	catalogBlind error                    // why the list of jobs cannot be followed; nil if it can
 	returned     bool                     // Run has
 	attached     *room.Attachment         // nil while there is no session
