@@ -2,9 +2,12 @@ package callback_test
 
 import (
 	"bytes"
+	"crypto/hmac"
+	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -138,11 +141,16 @@ func files(t *testing.T, keys [][]byte) (names []string) {
 // program runs one of the verifiers, or skips the test where it cannot run.
 func program(t *testing.T, in io.Reader, name string, args ...string) (int, string) {
 	t.Helper()
+	return programIn(t, os.Environ(), in, name, args...)
+}
+
+func programIn(t *testing.T, environ []string, in io.Reader, name string, args ...string) (int, string) {
+	t.Helper()
 	if _, err := exec.LookPath(name); err != nil {
 		t.Skipf("%s is not on this machine", name)
 	}
 	cmd := exec.CommandContext(t.Context(), name, args...)
-	cmd.Stdin = in
+	cmd.Env, cmd.Stdin = environ, in
 	text, err := cmd.CombinedOutput()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
@@ -160,6 +168,107 @@ func TestVerifyInAShell(t *testing.T) {
 		args := []string{"verify.sh", c.call.Header.Get(callback.Header), c.call.Method, c.call.RequestURI}
 		status, text := program(t, c.call.Body, "sh", append(args, files(t, c.keys)...)...)
 		require.Equal(t, map[bool]int{true: 0, false: 1}[c.genuine], status, "%s: %s", name, text)
+	}
+}
+
+// tools makes a folder of the programs that the shell's verifier runs, with an openssl that is this script: none if it is "".
+func tools(t *testing.T, openssl string) (folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	for _, name := range []string{"cat", "date", "mktemp", "od", "rm", "sed", "tr"} {
+		file, err := exec.LookPath(name)
+		if err != nil {
+			t.Skipf("%s is not on this machine", name)
+		}
+		require.NoError(t, os.Symlink(file, filepath.Join(folder, name)))
+	}
+	if openssl != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "openssl"), []byte("#!/bin/sh\n"+openssl+"\n"), 0o700))
+	}
+	return folder
+}
+
+// A sum that could not be computed is none that a call can have, such as the empty one.
+func TestNoCallIsGenuineInAShellWhereNoSumIsComputed(t *testing.T) {
+	t.Parallel()
+	good := files(t, [][]byte{newKey})[0]
+	half := fmt.Sprintf("t=%d,v1=", time.Now().Unix())
+	for name, c := range map[string]struct{ openssl, header string }{
+		"openssl is not there":       {"", half},
+		"openssl fails":              {"exit 1", half},
+		"openssl is killed":          {"kill -9 $$", half},
+		"openssl says nothing":       {"exit 0", half},
+		"openssl fails with a sum":   {"echo 'SHA2-256(stdin)= " + strings.Repeat("a", 64) + "'; exit 1", half + strings.Repeat("a", 64)},
+		"openssl says half a sum":    {"echo 'SHA2-256(stdin)= aaaa'", half + "aaaa"},
+		"openssl says something new": {"echo " + strings.Repeat("x", 64), half + strings.Repeat("x", 64)},
+	} {
+		environ := []string{"PATH=" + tools(t, c.openssl)}
+		status, text := programIn(t, environ, strings.NewReader("body"), "sh", "verify.sh", c.header, "POST", "/run", good)
+		require.Equal(t, 2, status, "%s: %s", name, text)
+		require.NotEmpty(t, text, "%s: whoever runs it learns that it judges nothing", name)
+	}
+}
+
+// keysThatAreNone are contents of files that have no key, or none that Elasticron signs with.
+var keysThatAreNone = map[string][]byte{"empty": nil, "half a line": []byte("\r"), "a short key": []byte("swordfish")}
+
+func TestAKeyThatIsNoneIsRefusedInAShell(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("openssl is not on this machine")
+	}
+	good := files(t, [][]byte{newKey})[0]
+	for name, key := range keysThatAreNone {
+		c := cases(t, time.Now())["genuine"]
+		for _, header := range []string{
+			fmt.Sprintf("t=%d,v1=", time.Now().Unix()), c.call.Header.Get(callback.Header), forged(c.call, key),
+		} {
+			for _, keys := range [][]string{files(t, [][]byte{key}), append(files(t, [][]byte{key}), good), append([]string{good}, files(t, [][]byte{key})...)} {
+				status, text := program(t, strings.NewReader("line 1\nline 2\x00\xff"), "sh",
+					append([]string{"verify.sh", header, c.call.Method, c.call.RequestURI}, keys...)...)
+				require.Equal(t, 2, status, "%s, %s: %s", name, header, text)
+				require.NotContains(t, text, "swordfish")
+			}
+		}
+	}
+}
+
+// What is in the header is no pattern of files, which would be looked for everywhere.
+func TestTheHeaderIsNoPatternInAShell(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("openssl is not on this machine")
+	}
+	c := cases(t, time.Now())["genuine"]
+	script, err := filepath.Abs("verify.sh")
+	require.NoError(t, err)
+	folder := t.TempDir() // with a file whose name is the signature
+	given := strings.SplitN(c.call.Header.Get(callback.Header), ",", 2)
+	require.NoError(t, os.WriteFile(filepath.Join(folder, given[1]), nil, 0o600))
+	status, text := program(t, c.call.Body, "sh", append([]string{"-c", `cd "$0" && sh "$@"`, folder,
+		script, given[0] + ",v1=*", c.call.Method, c.call.RequestURI}, files(t, c.keys)...)...)
+	require.Equal(t, 1, status, text)
+}
+
+// forged is the header of a call that somebody else signed, with a key that Elasticron takes for none.
+func forged(call *http.Request, key []byte) string {
+	at := strconv.FormatInt(time.Now().Unix(), 10)
+	mac := hmac.New(sha256.New, bytes.TrimSuffix(key, []byte("\r")))
+	mac.Write([]byte(at + "." + call.Method + "." + strings.ReplaceAll(call.RequestURI, ".", "%2E") + ".line 1\nline 2\x00\xff"))
+	return "t=" + at + ",v1=" + hex.EncodeToString(mac.Sum(nil))
+}
+
+func TestAKeyThatIsNoneIsRefusedInPython(t *testing.T) {
+	t.Parallel()
+	good := files(t, [][]byte{newKey})[0]
+	for name, key := range keysThatAreNone {
+		c := cases(t, time.Now())["genuine"]
+		for _, header := range []string{c.call.Header.Get(callback.Header), forged(c.call, key)} {
+			status, text := program(t, strings.NewReader("line 1\nline 2\x00\xff"), "python3",
+				append([]string{"-B", "verify.py", header, c.call.Method, c.call.RequestURI, good}, files(t, [][]byte{key})...)...)
+			require.Equal(t, 2, status, "%s: %s", name, text)
+			require.NotContains(t, text, "swordfish")
+		}
 	}
 }
 
