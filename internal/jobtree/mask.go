@@ -138,7 +138,8 @@ func MaskSecrets(n registry.Node) registry.Node {
 	return n
 }
 
-// hide returns what is shown instead of the value of a member, if that is hidden.
+// hide returns what is shown instead of the value of a member, if that is hidden. Of a value that is an object or a list,
+// the member has no more than its name.
 type hide func(m member) (shown string, hidden bool)
 
 // hiding hides the members with some names.
@@ -161,34 +162,72 @@ func hidingConfig(m member) (string, bool) {
 	return `"` + Hidden + `"`, isSecret(m.name)
 }
 
-// maskObject hides the members of an object that are secret, and of the objects in it.
+// maskObject hides the members of an object that are secret, and of the objects in it. It costs as much as the text is long,
+// however deep they stand in each other: whoever may read a job reads what whoever writes it likes.
 func maskObject(text string, secret hide) string {
 	o, err := parseObject(text)
 	if err != nil {
 		return Hidden
 	}
-	var masked strings.Builder
-	end := 0 // of what has been copied, in text
-	at := 0
-	for m := range o.members() {
-		at = strings.Index(text[at:], m.text) + at
-		value := at + len(m.text) - len(m.value)
-		shown := m.value
-		instead, hidden := secret(m)
-		switch {
-		case m.value == `""`:
-		case hidden:
-			shown = instead
-		case strings.HasPrefix(m.value, "{"):
-			shown = maskObject(m.value, secret)
-		case strings.HasPrefix(m.value, "["):
-			shown = maskList(m.value)
+	m := masking{text: string(o), secret: secret}
+	m.object(skipSpace(text, 0))
+	return m.masked.String() + text[m.copied:]
+}
+
+// masking is one pass over the text of an object that is known to be valid.
+type masking struct {
+	text   string
+	secret hide
+	masked strings.Builder
+	copied int // how much of the text stands in masked, or something instead
+}
+
+// object returns the index behind the object that starts at i.
+func (m *masking) object(i int) int {
+	for i = skipSpace(m.text, i+1); m.text[i] != '}'; {
+		nameEnd := endOfString(m.text, i)
+		value := skipSpace(m.text, skipSpace(m.text, nameEnd)+1)
+		i = skipSpace(m.text, m.value(unquote(m.text[i:nameEnd]), value))
+		if m.text[i] == ',' {
+			i = skipSpace(m.text, i+1)
 		}
-		masked.WriteString(text[end:value] + shown)
-		at += len(m.text)
-		end = at
 	}
-	return masked.String() + text[end:]
+	return i + 1
+}
+
+// value returns the index behind the value that starts at i, of a member with a name.
+func (m *masking) value(name string, i int) int {
+	if m.text[i] == '{' {
+		if instead, hidden := m.secret(member{name: name}); hidden {
+			return m.replace(i, endOfValue(m.text, i), instead)
+		}
+		return m.object(i)
+	}
+	end := endOfValue(m.text, i)
+	one := member{name: name}
+	list := m.text[i] == '['
+	if !list {
+		one.value = m.text[i:end]
+	}
+	instead, hidden := m.secret(one)
+	switch {
+	case one.value == `""`:
+		return end
+	case hidden:
+		return m.replace(i, end, instead)
+	case list && strings.Contains(m.text[i:end], "{"): // none of ours holds objects, and what is in it has no name
+		return m.replace(i, end, `"`+Hidden+`"`)
+	default:
+		return end
+	}
+}
+
+// replace has something stand instead of a part of the text, and returns its end.
+func (m *masking) replace(from, to int, instead string) int {
+	m.masked.WriteString(m.text[m.copied:from])
+	m.masked.WriteString(instead)
+	m.copied = to
+	return to
 }
 
 // maskSettings is Mask for the value of a member of settings.
@@ -197,14 +236,6 @@ func maskSettings(value string) string {
 		return value
 	}
 	return maskObject(value, hiding(secretNames.MatchString))
-}
-
-// maskList hides a list that holds objects: none of ours does, and what is in it has no name.
-func maskList(text string) string {
-	if strings.Contains(text, "{") {
-		return `"` + Hidden + `"`
-	}
-	return text
 }
 
 // maskedMember returns the value of a member of a config as it may be shown.

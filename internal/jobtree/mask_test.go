@@ -1,8 +1,11 @@
 package jobtree_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -21,6 +24,11 @@ func TestMaskHidesWhatMayBeSecret(t *testing.T) {
 			`{"props":{"email.host":"h","email.password":"***","http.uri":"***","http.headers":"***","dingtalk.webhook":"***","api.key":"***"}}`,
 		},
 		{"/a/config", `{"later":{"deeper":{"Secret":[1,2]}},"list":[{"password":"x"}],"plain":[1]}`, `{"later":{"deeper":{"Secret":"***"}},"list":"***","plain":[1]}`},
+		{
+			"/a/config", " { \"a\" : { \"deep\" : { \"b\" : [ 1 , 2 ] , \"api.key\" : { \"x\" : {} } , \"url\" : \"\" } , \"c\" : [ {} ] } , \"d\" : null } \n",
+			" { \"a\" : { \"deep\" : { \"b\" : [ 1 , 2 ] , \"api.key\" : \"***\" , \"url\" : \"\" } , \"c\" : \"***\" } , \"d\" : null } \n",
+		},
+		{"/a/config", `{"p\u0061ssword":{"a":1},"escaped":"\"password\":"}`, `{"p\u0061ssword":"***","escaped":"\"password\":"}`},
 		{"/a/config", `{"token":12}`, `{"token":"***"}`},
 		{"/a/config", "jobName: a\nscriptCommandLine: x\n", "jobName: a\nscriptCommandLine: '***'\n"},
 		{"/a/config", "name: a\npassword: x\n", "***"},
@@ -42,6 +50,28 @@ func TestMaskHidesWhatMayBeSecret(t *testing.T) {
 	} {
 		require.Equal(t, test.want, jobtree.Mask(test.path, test.value), "%s %s", test.path, test.value)
 	}
+}
+
+// A config is masked for everybody who reads a list, and whoever may write one job decides how deep its objects stand in each
+// other. Masking takes about as long as to see whether the text is JSON, which it was when it was stored.
+func TestMaskTakesNoLongerForADeepObject(t *testing.T) {
+	t.Parallel()
+	const depth = 9000 // encoding/json takes 10,000
+	deep := func(inner string) string {
+		return `{"jobName":"a","x":` + strings.Repeat(`{"a":`, depth) + inner + strings.Repeat("}", depth) + `}`
+	}
+	text := deep(`{"password":"x","text":"` + strings.Repeat("y", 100<<10) + `"}`)
+	valid, masked := time.Hour, time.Hour
+	for range 3 {
+		begun := time.Now()
+		require.True(t, json.Valid([]byte(text)))
+		valid = min(valid, time.Since(begun))
+		begun = time.Now()
+		require.Len(t, jobtree.Mask("/a/config", text), len(text)+len(jobtree.Hidden)-len("x"))
+		masked = min(masked, time.Since(begun))
+	}
+	require.Less(t, masked, 200*valid)
+	require.Equal(t, deep(`{"password":"***","b":1}`), jobtree.Mask("/a/config", deep(`{"password":"x","b":1}`)))
 }
 
 // Who operates sees what is not secret, also where a judgement depends on it; and hiding the rest afterwards shows no more
