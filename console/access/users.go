@@ -49,17 +49,23 @@ type (
 		Tokens map[string]tokenText `yaml:"tokens"`
 	}
 	userText struct {
-		Password   string  `yaml:"password"`
-		Generation int     `yaml:"generation"`
-		Grants     []Grant `yaml:"grants"`
+		Password   string      `yaml:"password"`
+		Generation int         `yaml:"generation"`
+		Grants     []grantText `yaml:"grants"`
 	}
 	groupText struct {
-		Grants []Grant `yaml:"grants"`
+		Grants []grantText `yaml:"grants"`
 	}
 	tokenText struct {
-		SHA256 string    `yaml:"sha256"`
-		End    time.Time `yaml:"end"`
-		Grants []Grant   `yaml:"grants"`
+		SHA256 string      `yaml:"sha256"`
+		End    time.Time   `yaml:"end"`
+		Grants []grantText `yaml:"grants"`
+	}
+	// grantText tells a pattern that is not there, which is all jobs, from one that a template has left empty.
+	grantText struct {
+		Role      Role      `yaml:"role"`
+		Namespace string    `yaml:"namespace"`
+		Jobs      yaml.Node `yaml:"jobs"`
 	}
 )
 
@@ -87,10 +93,10 @@ func parseUsers(text []byte) (*directory, error) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Groups)) {
-		if err := checkGrants(file.Groups[name].Grants); err != nil {
+		var err error
+		if d.groups[name], err = readGrants(file.Groups[name].Grants); err != nil {
 			return nil, fmt.Errorf("groups.%s: %w", name, err)
 		}
-		d.groups[name] = file.Groups[name].Grants
 	}
 	for _, name := range slices.Sorted(maps.Keys(file.Tokens)) {
 		if err := d.addToken(name, file.Tokens[name]); err != nil {
@@ -127,7 +133,7 @@ func (d *directory) addUser(name string, text userText) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	u := user{generation: text.Generation, grants: text.Grants}
+	u := user{generation: text.Generation}
 	if text.Generation < 0 {
 		return fmt.Errorf("%w generation %d: it must not be negative", ErrInvalid, text.Generation)
 	}
@@ -138,8 +144,10 @@ func (d *directory) addUser(name string, text userText) error {
 		}
 		u.password = &hash
 	}
+	grants, err := readGrants(text.Grants)
+	u.grants = grants
 	d.users[name] = u
-	return checkGrants(text.Grants)
+	return err
 }
 
 func (d *directory) addToken(name string, text tokenText) error {
@@ -158,8 +166,9 @@ func (d *directory) addToken(name string, text tokenText) error {
 	if other, is := d.tokens[sum]; is {
 		return fmt.Errorf("%w sha256: it is that of %q", ErrInvalid, other.name)
 	}
-	d.tokens[sum] = token{name: name, end: text.End, grants: text.Grants}
-	return checkGrants(text.Grants)
+	grants, err := readGrants(text.Grants)
+	d.tokens[sum] = token{name: name, end: text.End, grants: grants}
+	return err
 }
 
 // maxName is how long the name of a user may be, in bytes: it is written into every operation.
@@ -173,13 +182,28 @@ func checkName(name string) error {
 	return nil
 }
 
-func checkGrants(grants []Grant) error {
-	for i, g := range grants {
-		if err := g.check(); err != nil {
-			return fmt.Errorf("grants.%d: %w", i, err)
+func readGrants(texts []grantText) (grants []Grant, err error) {
+	for i, text := range texts {
+		g, err := text.grant()
+		if err != nil {
+			return nil, fmt.Errorf("grants.%d: %w", i, err)
+		}
+		grants = append(grants, g)
+	}
+	return grants, nil
+}
+
+func (text grantText) grant() (Grant, error) {
+	g := Grant{Role: text.Role, Namespace: text.Namespace}
+	if !text.Jobs.IsZero() {
+		if err := text.Jobs.Decode(&g.Jobs); err != nil {
+			return Grant{}, fmt.Errorf("%w jobs: %w", ErrInvalid, withoutValues(err))
+		}
+		if g.Jobs == "" {
+			return Grant{}, fmt.Errorf(`%w jobs "": leave it out or say "*" for all, or name a pattern such as "orders-*"`, ErrInvalid)
 		}
 	}
-	return nil
+	return g, g.check()
 }
 
 // grantsOf returns what a user and their groups are granted.

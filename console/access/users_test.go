@@ -45,7 +45,7 @@ tokens:
   deploy:
     sha256: ` + nobodysSum + `
     end: 2027-01-01T00:00:00Z
-    grants: [{role: viewer, namespace: shop}]
+    grants: [{role: viewer, namespace: shop, jobs: &some 7}, {role: viewer, namespace: shop, jobs: *some}]
 `))
 	require.NoError(t, err)
 	require.Equal(t, 3, d.users["anna"].generation)
@@ -53,6 +53,9 @@ tokens:
 	require.Empty(t, d.grantsOf("ben@example.com", nil))
 	require.Equal(t, []string{"sre"}, d.known([]string{"sre", "nothing", "sre", "unknown"}))
 	require.Len(t, d.tokens, 1)
+	for _, token := range d.tokens {
+		require.Equal(t, []Grant{{Viewer, "shop", "7"}, {Viewer, "shop", "7"}}, token.grants)
+	}
 	empty, err := parseUsers(nil)
 	require.NoError(t, err)
 	require.Empty(t, empty.users)
@@ -65,13 +68,20 @@ func TestFaultyUsersFiles(t *testing.T) {
 	t.Parallel()
 	const twice = "{sha256: " + nobodysSum + ", end: 2027-01-01T00:00:00Z}"
 	for text, wanted := range map[string]string{
-		"users: {anna: {password: secret-word}}":                          `users.anna: invalid password: it must be "$argon2id$v=19$m=19456,t=2,p=1$"`,
-		"users: {anna: {generation: -1}}":                                 "users.anna: invalid generation -1: it must not be negative",
-		"users: {anna: {grants: [{role: root, namespace: shop}]}}":        `users.anna: grants.0: invalid role "root": it must be one of viewer, operator and admin`,
-		"users: {anna: {grants: [{role: admin}]}}":                        `users.anna: grants.0: invalid namespace ""`,
-		"groups: {g: {grants: [{role: admin, namespace: a, jobs: '['}]}}": `groups.g: grants.0: invalid jobs "["`,
-		"tokens: {ci: {sha256: abc, end: 2027-01-01T00:00:00Z}}":          "tokens.ci: invalid sha256: it must be 64 hexadecimal digits",
-		"tokens: {ci: {sha256: " + nobodysSum + "}}":                      "tokens.ci: invalid end: it must say when the token ends",
+		"users: {anna: {password: secret-word}}":                                            `users.anna: invalid password: it must be "$argon2id$v=19$m=19456,t=2,p=1$"`,
+		"users: {anna: {generation: -1}}":                                                   "users.anna: invalid generation -1: it must not be negative",
+		"users: {anna: {grants: [{role: root, namespace: shop}]}}":                          `users.anna: grants.0: invalid role "root": it must be one of viewer, operator and admin`,
+		"users: {anna: {grants: [{role: admin}]}}":                                          `users.anna: grants.0: invalid namespace ""`,
+		"groups: {g: {grants: [{role: admin, namespace: a, jobs: '['}]}}":                   `groups.g: grants.0: invalid jobs "["`,
+		"users: {anna: {grants: [{role: admin, namespace: a, jobs: }]}}":                    `users.anna: grants.0: invalid jobs "": leave it out or say "*"`,
+		"users: {anna: {grants: [{role: viewer, namespace: a}, {jobs: ''}]}}":               `users.anna: grants.1: invalid jobs ""`,
+		"groups: {g: {grants: [{role: admin, namespace: a, jobs: ~}]}}":                     `groups.g: grants.0: invalid jobs ""`,
+		"tokens: {ci: {grants: [{jobs: ''}], sha256: " + nobodysSum + ", end: 2027-01-01}}": `tokens.ci: grants.0: invalid jobs ""`,
+		"users: {anna: {grants: [{role: admin, namespace: &a , jobs: *a}]}}":                `users.anna: grants.0: invalid jobs ""`,
+		"users: {anna: {grants: [{role: admin, namespace: a, jobs: [secret-word]}]}}":       "users.anna: grants.0: invalid jobs: line 1: a value of another kind is wanted",
+		"users: {anna: {grants: [{role: admin, namespace: a, job: secret-word}]}}":          "line 1: there is no job; known are users",
+		"tokens: {ci: {sha256: abc, end: 2027-01-01T00:00:00Z}}":                            "tokens.ci: invalid sha256: it must be 64 hexadecimal digits",
+		"tokens: {ci: {sha256: " + nobodysSum + "}}":                                        "tokens.ci: invalid end: it must say when the token ends",
 		"users: {'': {}}":                                "invalid name: it must have 1 to 128 bytes",
 		"users: {anna: {pasword: secret-word}}":          "line 1: there is no pasword; known are users",
 		"users: {anna: {password: a, t=secret-word: b}}": "line 1: a value of another kind is wanted",
@@ -290,7 +300,9 @@ func FuzzUsersFile(f *testing.F) {
 		}
 		for name, u := range d.users {
 			require.NoError(t, checkName(name))
-			require.NoError(t, checkGrants(u.grants))
+			for _, g := range u.grants {
+				require.NoError(t, g.check())
+			}
 			if u.password != nil {
 				again, err := parseHash(u.password.String())
 				require.NoError(t, err)
