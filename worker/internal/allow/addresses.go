@@ -153,23 +153,40 @@ func (a Addresses) Dial(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// isPrivileged tells whether only this machine or its cloud listens at an address.
+// isPrivileged tells whether only this machine or its cloud listens at an address, or where it leads.
 func isPrivileged(ip netip.Addr) bool {
-	if nat64.Contains(ip) { // which leads to the IPv4 address at its end
-		bytes := ip.As16()
-		ip = netip.AddrFrom4([4]byte(bytes[12:]))
+	if ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || slices.Contains(clouds, ip) {
+		return true
 	}
-	return ip.IsLoopback() || ip.IsLinkLocalUnicast() || ip.IsMulticast() || ip.IsUnspecified() || slices.Contains(clouds, ip)
+	for _, way := range waysToIPv4 {
+		if way.prefix.Contains(ip) {
+			bytes := ip.As16()
+			return isPrivileged(netip.AddrFrom4([4]byte(bytes[way.at:])))
+		}
+	}
+	return false
 }
 
-// nat64 is the prefix by which IPv6 reaches IPv4.
-var nat64 = netip.MustParsePrefix("64:ff9b::/96")
+// waysToIPv4 are the addresses of IPv6 that lead to the IPv4 address in them, and at which of their bytes it begins.
+var waysToIPv4 = []struct {
+	prefix netip.Prefix
+	at     int
+}{
+	{netip.MustParsePrefix("64:ff9b::/96"), 12},   // NAT64
+	{netip.MustParsePrefix("64:ff9b:1::/48"), 12}, // NAT64 of one's own network, by a prefix of 96 bits
+	{netip.MustParsePrefix("2002::/16"), 2},       // 6to4
+	{netip.MustParsePrefix("::/96"), 12},          // IPv4-compatible
+}
 
 // clouds are where machines learn their credentials, besides at link-local addresses.
 var clouds = []netip.Addr{
-	netip.MustParseAddr("fd00:ec2::254"),   // Amazon
-	netip.MustParseAddr("fd20:ce::254"),    // Google
-	netip.MustParseAddr("100.100.100.200"), // Alibaba
+	netip.MustParseAddr("fd00:ec2::254"),      // Amazon
+	netip.MustParseAddr("fd20:ce::254"),       // Google
+	netip.MustParseAddr("168.63.129.16"),      // Azure
+	netip.MustParseAddr("100.100.100.200"),    // Alibaba
+	netip.MustParseAddr("192.0.0.192"),        // Oracle
+	netip.MustParseAddr("fd00:c1::a9fe:a9fe"), // Oracle
+	netip.MustParseAddr("fd00:42::42"),        // Scaleway
 }
 
 // named tells whether an entry has this very address and port, so that nobody gets further by another name.
