@@ -14,6 +14,7 @@ import (
 
 	"github.com/elasticron/elasticron/console/client"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/seed"
@@ -153,11 +154,10 @@ func (k *keeping) text() string {
 			k.out = append(k.out, job)
 		}
 		if doubts != nil {
-			_, _ = fmt.Fprintf(&all, "# elasticron apply refuses %s, and elasticron seed stores it: %s\n", job, oneLine(doubts.Error()))
+			all.WriteString(texts.Comment(fmt.Sprintf("elasticron apply refuses %s, and elasticron seed stores it: %s", job, oneLine(doubts.Error()))))
 		}
 		if err != nil && i >= 0 {
-			text := strings.NewReplacer("\r\n", "\n# ", "\r", "\n# ", "\n", "\n# ").Replace(nodes[i].Value)
-			_, _ = fmt.Fprintf(&all, "# %s\n# Its configuration was:\n# %s\n", oneLine(err.Error()), text)
+			all.WriteString(texts.Comment(oneLine(err.Error()) + "\nIts configuration was:\n" + nodes[i].Value))
 		}
 		all.Write(text)
 	}

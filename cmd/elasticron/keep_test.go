@@ -15,6 +15,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/seed"
 )
 
 // idle fills the namespace with jobs in which nobody takes part.
@@ -43,6 +44,26 @@ func keptIn(t *testing.T, out string) string {
 	m := regexp.MustCompile(`Kept in (.*): elasticron apply -f`).FindStringSubmatch(out)
 	require.NotNil(t, m, out)
 	return m[1]
+}
+
+// A configuration that cannot be read stands in the file as a comment, and nothing in it is read as anything else.
+func TestWhatStandsInACommentIsNoJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const payroll = "payroll: {config: {cron: '0 * * * * ?', shardingTotalCount: 1}}"
+	put(t, w.hand(t), "/bad\u2028name/config", "{\u2028"+payroll+"\u0085"+payroll+"\u2029"+payroll+"\r"+payroll+"\x00\x1b")
+	put(t, w.hand(t), "/other/config", nightlyAt("other", "0 0 4 * * ?", ``))
+	kept := filepath.Join(t.TempDir(), "kept.yaml")
+	_, errOut, status := w.does(t, on("remove", "other", "bad\u2028name", "--yes", "--force", "--export", kept)...)
+	require.Zero(t, status, errOut)
+	text, err := os.ReadFile(kept)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "# Its configuration was:\n# {\n# payroll: {")
+	file, err := seed.ParseYAML(text)
+	require.NoError(t, err, string(text))
+	for path := range file.Nodes() {
+		require.Equal(t, "/other/config", path)
+	}
 }
 
 // What is removed can be stored again, with the same bytes, though nothing of it is left in the registry.

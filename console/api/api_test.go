@@ -726,6 +726,23 @@ func TestAnImportTellsWhatItDoes(t *testing.T) {
 	require.Equal(t, audit.Operations[0].When, o.Operation.When)
 }
 
+// What is said of jobs that are left out is read as nothing else, whatever they are called.
+func TestWhatAnExportLeavesOutIsNoJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	name := "x\u2028payroll: {config: {cron: '@daily', shardingTotalCount: 1}}\u2029# "
+	revision, err := w.reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/"+name+"/config", "{")}})
+	require.NoError(t, err)
+	w.api.namespaces["shop"].wrote(revision)
+	all := w.ask(t, anna, "GET", "/export", nil)
+	require.Equal(t, "2", all.header.Get(wire.HeaderLeftOut))
+	file, err := seed.ParseYAML(all.body)
+	require.NoError(t, err, string(all.body))
+	for path := range file.Nodes() {
+		require.NotContains(t, path, "payroll")
+	}
+}
+
 // Of a job that has moved, everything says where it is, and nothing takes the note of it for its configuration.
 func TestAJobWhoseHomeIsElsewhere(t *testing.T) {
 	t.Parallel()

@@ -7,10 +7,10 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/operate/jobfile"
 	"github.com/elasticron/elasticron/registry"
@@ -48,8 +48,7 @@ func exportJobs(c *call) error {
 		return fault(http.StatusConflict, string(operate.CauseUnusable), "no job can be exported: %s", faults)
 	}
 	if faults != nil {
-		lines := strings.Split(faults.Error(), "\n")
-		text = append([]byte("# "+strings.Join(lines, "\n# ")+"\n"), text...)
+		text = append([]byte(texts.Comment(faults.Error())), text...)
 		c.w.Header().Set(wire.HeaderLeftOut, strconv.Itoa(leftOut(faults)))
 	}
 	c.w.Header().Set("Content-Type", "application/yaml")

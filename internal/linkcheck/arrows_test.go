@@ -110,7 +110,7 @@ var rooms = []struct{ name, imports string }{
 	{"console/web", ""},
 	{"console/live", "console/access history internal/jobtree internal/option job operate registry"},
 	{"console/api/wire", "history operate registry"},
-	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect job operate operate/jobfile registry seed"},
+	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect internal/texts job operate operate/jobfile registry seed"},
 	{"console/client", "console/api/wire history internal/option operate operate/jobfile registry"},
 	{"console/figures", "console/live"},
 	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
