@@ -616,6 +616,8 @@ func TestCreateAndRemove(t *testing.T) {
 	require.Equal(t, "exists", w.ask(t, anna, "POST", "/jobs", fresh).problem(t, 409).Cause)
 	w.ask(t, anna, "POST", "/jobs", wire.NewJob{Job: "a/b", Text: text}).problem(t, 400)
 	w.ask(t, anna, "POST", "/jobs", wire.NewJob{Job: "other", Text: text}).problem(t, 422)
+	other := wire.NewJob{Job: "other", Text: strings.Replace(text, "fresh", "other", 1), Servers: map[string]bool{"a/b": true}}
+	require.Contains(t, w.ask(t, anna, "POST", "/jobs?dry-run", other).problem(t, 422).Detail, `"a/b" is no address of a server`)
 	restricted := access.Identity{Name: "x", How: access.ByToken, Grants: []access.Grant{{Role: access.Admin, Namespace: "shop", Jobs: "mail*"}}}
 	w.ask(t, restricted, "POST", "/jobs", wire.NewJob{Job: "orders2", Text: text}).problem(t, 403)
 

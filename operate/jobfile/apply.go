@@ -173,6 +173,11 @@ func Create(ctx context.Context, store operate.Store, op *operate.Operator, job 
 			return operate.Result{}, fmt.Errorf("%w: %w", operate.ErrInvalidOption, err)
 		}
 	}
+	for ip := range job.Servers {
+		if name, _ := jobtree.Parse(jobtree.For(job.Name).Server(ip)); name.Kind != jobtree.KindServer {
+			return operate.Result{}, fmt.Errorf("%w: %q is no address of a server", operate.ErrInvalidOption, ip)
+		}
+	}
 	if len(writes) < guarded.MaxSteps { // and the configuration
 		return op.CreateMarked(ctx, job.Name, job.Config, marks, opts)
 	}
