@@ -245,8 +245,8 @@ func TestTheHeaderIsNoPatternInAShell(t *testing.T) {
 	folder := t.TempDir() // with a file whose name is the signature
 	given := strings.SplitN(c.call.Header.Get(callback.Header), ",", 2)
 	require.NoError(t, os.WriteFile(filepath.Join(folder, given[1]), nil, 0o600))
-	status, text := program(t, c.call.Body, "sh", append([]string{"-c", `cd "$0" && sh "$@"`, folder,
-		script, given[0] + ",v1=*", c.call.Method, c.call.RequestURI}, files(t, c.keys)...)...)
+	args := []string{"-c", `cd "$0" && sh "$@"`, folder, script, given[0] + ",v1=*", c.call.Method, c.call.RequestURI}
+	status, text := program(t, c.call.Body, "sh", append(args, files(t, c.keys)...)...)
 	require.Equal(t, 1, status, text)
 }
 
