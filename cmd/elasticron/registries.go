@@ -162,16 +162,70 @@ func (s *registries) List(ctx context.Context, path string) ([]registry.Node, re
 	return reg.List(ctx, path)
 }
 
+// listAll lists all registries, each at its own time. A job that moves meanwhile may be seen in none of them: in its new home
+// before it has arrived, in the former one when it has left. So where some say only that a job is elsewhere, they are listed
+// again, until that stays as it is.
 func (s *registries) listAll(ctx context.Context) (all []registry.Node, newest registry.Revision, err error) {
-	lists, revisions := make([][]registry.Node, len(s.names)), make([]registry.Revision, len(s.names))
-	errs := s.each(ctx, func(i int, reg registry.Registry) (err error) {
-		lists[i], revisions[i], err = reg.List(ctx, registry.Root)
-		return err
-	})
-	if err := s.leaveOut(errs); err != nil {
-		return nil, 0, err
+	for {
+		lists, revisions := make([][]registry.Node, len(s.names)), make([]registry.Revision, len(s.names))
+		errs := s.each(ctx, func(i int, reg registry.Registry) (err error) {
+			lists[i], revisions[i], err = reg.List(ctx, registry.Root)
+			return err
+		})
+		if err := s.leaveOut(errs); err != nil {
+			return nil, 0, err
+		}
+		changed, err := s.changed(ctx, unfound(lists), errs)
+		if err != nil {
+			return nil, 0, err
+		}
+		if !changed {
+			return s.merged(lists), slices.Max(revisions), nil
+		}
 	}
-	return s.merged(lists), slices.Max(revisions), nil
+}
+
+// unfound are the jobs of which lists of registries say only that they are elsewhere, each with the revisions of its config nodes.
+func unfound(lists [][]registry.Node) map[string][]registry.Revision {
+	said, found := make(map[string][]registry.Revision), make(map[string]bool)
+	for i, list := range lists {
+		for _, n := range list {
+			what, ok := jobtree.Parse(n.Path)
+			if !ok || what.Kind != jobtree.KindConfig {
+				continue
+			}
+			if e, elsewhere := jobtree.DecodeElsewhere(n); !elsewhere || e.Leaving() {
+				found[what.Job] = true
+				continue
+			}
+			if said[what.Job] == nil {
+				said[what.Job] = make([]registry.Revision, len(lists))
+			}
+			said[what.Job][i] = n.Revision
+		}
+	}
+	maps.DeleteFunc(said, func(job string, _ []registry.Revision) bool { return found[job] })
+	return said
+}
+
+// changed tells whether registries say by now something else of a job than they did when they were listed. left are the errors
+// of those that were not.
+func (s *registries) changed(ctx context.Context, listed map[string][]registry.Revision, left []error) (bool, error) {
+	changed := make([]bool, len(s.names))
+	errs := s.each(ctx, func(i int, reg registry.Registry) error {
+		for job, revisions := range listed {
+			if left[i] != nil || changed[i] {
+				break
+			}
+			n, err := reg.Get(ctx, jobtree.For(job).Config())
+			if err != nil && !errors.Is(err, registry.ErrNotFound) {
+				return err
+			}
+			changed[i] = n.Revision != revisions[i]
+		}
+		return nil
+	})
+	return slices.Contains(changed, true), s.leaveOut(errs)
 }
 
 // each does something with each registry, side by side, and returns the errors in the order of the names.

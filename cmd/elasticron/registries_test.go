@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,6 +18,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -365,4 +368,76 @@ func TestATriggerOfAJobThatIsStoppedForItsMove(t *testing.T) {
 	require.Equal(t, exitRefused, status, errOut)
 	require.Contains(t, errOut, "complete the move with elasticron move")
 	require.NotContains(t, errOut, "--replace")
+}
+
+// betweenLists has something happen between two lists: of the registry that is listed, and of one that waits for that.
+type betweenLists struct {
+	registry.Registry
+	before func(context.Context)
+	after  func()
+}
+
+func (b *betweenLists) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	if b.before != nil && path == registry.Root {
+		b.before(ctx)
+	}
+	nodes, revision, err := b.Registry.List(ctx, path)
+	if b.after != nil && path == registry.Root {
+		b.after()
+	}
+	return nodes, revision, err
+}
+
+// movesWhileListed moves mail from two to one when one was listed and before two is.
+func movesWhileListed(t *testing.T, w *world) {
+	t.Helper()
+	mover, open := *w.program, w.etcd
+	listed := make(chan struct{})
+	var one, two sync.Once
+	w.etcd = func(ctx context.Context, c etcd.Config) (registry.Registry, error) {
+		reg, err := open(ctx, c)
+		switch {
+		case err != nil:
+		case c.Namespace == "one":
+			reg = &betweenLists{Registry: reg, after: func() { one.Do(func() { close(listed) }) }}
+		case c.Namespace == "two":
+			reg = &betweenLists{Registry: reg, before: func(ctx context.Context) {
+				<-listed
+				two.Do(func() {
+					var out, errOut bytes.Buffer
+					if mover.run(ctx, []string{"move", "mail", "--to", "one"}, &out, &errOut) != exitOK {
+						t.Error(errOut.String())
+					}
+				})
+			}}
+		}
+		return reg, err
+	}
+}
+
+// A job that moves between the lists of two registries is in what is about all jobs.
+func TestAJobMovesWhileAllAreListed(t *testing.T) {
+	t.Parallel()
+	t.Run("export", func(t *testing.T) {
+		t.Parallel()
+		w := severalWorld(t)
+		movesWhileListed(t, w)
+		out := w.must(t, "export")
+		for _, job := range []string{"mail", "orders", "report"} {
+			require.Contains(t, out, job+":")
+		}
+	})
+	t.Run("in all jobs", func(t *testing.T) {
+		t.Parallel()
+		w := severalWorld(t)
+		for namespace, job := range map[string]string{"one": "orders", "two": "mail", "three": "report"} {
+			reg := w.etcdServer.Open(namespace)
+			put(t, reg, "/"+job+"/servers/10.0.0.9", "")
+			require.NoError(t, reg.Close(context.Background()))
+		}
+		movesWhileListed(t, w)
+		out, errOut, status := w.does(t, "disable", "server/10.0.0.9", "--yes")
+		require.Zero(t, status, errOut)
+		require.Contains(t, out, "3 of 3 jobs")
+	})
 }
