@@ -77,33 +77,50 @@ type ofJob func(ctx context.Context, job string, opts operate.Options) (operate.
 // several carries out an operation on several jobs, under one id. Where it asks, it shows the plan for each, and does what
 // it has shown or nothing.
 func (v *verb) several(jobs []string, do ofJob) error {
-	opts := v.opts
-	opts.Progress = nil
-	plans, refused := make(map[string]*operate.Plan), make(map[string]error)
-	if !v.yes && !opts.DryRun {
-		dry := opts
-		dry.DryRun = true
-		planned, err := operate.Each(v.ctx, jobs, dry, do, nil)
-		var some *operate.SomeFailedError
-		if err != nil && !errors.As(err, &some) {
-			return err
-		}
-		text := ""
-		for _, r := range planned {
-			if refused[r.Job] = r.Err; r.Err == nil {
-				plans[r.Job] = &r.Result.Plan
-			}
-			text += jobResultText(r, true)
-		}
-		if err := v.ask(text); err != nil {
-			return err
-		}
+	if v.yes || v.opts.DryRun {
+		return v.each(jobs, do)
 	}
-	results, err := operate.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
+	do, text, err := v.planned(jobs, do)
+	if err != nil {
+		return err
+	}
+	if err := v.ask(text); err != nil {
+		return err
+	}
+	return v.each(jobs, do)
+}
+
+// planned plans an operation on several jobs. It returns the plans to show, and the operation that is held to them: what would
+// be another one by then is refused, and what is refused now is not done.
+func (v *verb) planned(jobs []string, do ofJob) (held ofJob, text string, err error) {
+	dry := v.opts
+	dry.DryRun, dry.Progress = true, nil
+	results, err := operate.Each(v.ctx, jobs, dry, do, nil)
+	var some *operate.SomeFailedError
+	if err != nil && !errors.As(err, &some) {
+		return nil, "", err
+	}
+	plans, refused := make(map[string]*operate.Plan), make(map[string]error)
+	for _, r := range results {
+		if refused[r.Job] = r.Err; r.Err == nil {
+			plans[r.Job] = &r.Result.Plan
+		}
+		text += jobResultText(r, true)
+	}
+	return func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 		if err := refused[job]; err != nil {
 			return operate.Result{}, err // nobody has agreed to anything else
 		}
 		opts.Shown = plans[job]
+		return do(ctx, job, opts)
+	}, text, nil
+}
+
+// each carries out an operation on several jobs, and shows what becomes of each.
+func (v *verb) each(jobs []string, do ofJob) error {
+	opts := v.opts
+	opts.Progress = nil
+	results, err := operate.Each(v.ctx, jobs, opts, func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 		result, err := do(ctx, job, opts)
 		if failed := result.Progress.Failed(); err == nil && len(failed) > 0 {
 			err = &operate.ItemsFailedError{Items: failed}
@@ -117,7 +134,8 @@ func (v *verb) several(jobs []string, do ofJob) error {
 	return v.end(results, err)
 }
 
-// inAllJobs does to all jobs of a server or an instance what the operator has one call for.
+// inAllJobs does to all jobs of a server or an instance what the operator has one call for. Where it asks, it shows the plan for
+// each job, and does what it has shown or nothing.
 func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.Options) ([]operate.JobResult, error)) error {
 	opts := v.opts
 	opts.Progress = func(p operate.Progress) { // how far a job is says nothing of all; that there is no answer does
@@ -134,7 +152,11 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 			return err
 		}
 		text := ""
+		opts.ShownJobs = make(map[string]*operate.Plan, len(planned))
 		for _, r := range planned {
+			if r.Err == nil && !r.Result.Repeated { // else nobody has agreed to do anything to it
+				opts.ShownJobs[r.Job] = &r.Result.Plan
+			}
 			text += jobResultText(r, true)
 		}
 		if err := v.ask(text); err != nil {

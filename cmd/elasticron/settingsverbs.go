@@ -328,16 +328,18 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.
 			return err
 		}
 	}
+	seen := registry.NewSnapshot(revision, nodes)
+	names := namesIn(file)
+	var apply ofJob = func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
+		return do(ctx, seen.Get(jobtree.For(name).Config()), inFile[name], opts)
+	}
 	if v.asks && !v.yes && !v.opts.DryRun && changes > 0 {
+		if apply, _, err = v.planned(names, apply); err != nil { // the lines above show it
+			return err
+		}
 		if err := v.ask(""); err != nil {
 			return err
 		}
 	}
-	seen := registry.NewSnapshot(revision, nodes)
-	yes := v.yes
-	v.yes = true // it was asked above
-	defer func() { v.yes = yes }()
-	return v.several(namesIn(file), func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
-		return do(ctx, seen.Get(jobtree.For(name).Config()), inFile[name], opts)
-	})
+	return v.each(names, apply)
 }
