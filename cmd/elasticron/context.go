@@ -78,7 +78,13 @@ same as in the processes.`,
 	return cmd
 }
 
+// changeContexts changes the file of contexts. Of two processes that do, the second one changes what the first has written.
 func (p *program) changeContexts(change func(*contexts) error) error {
+	unlock, err := p.lockContexts()
+	if err != nil {
+		return fmt.Errorf("contexts: %w", err)
+	}
+	defer unlock()
 	all, err := p.readContexts()
 	if err != nil {
 		return err

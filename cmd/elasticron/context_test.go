@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -171,4 +174,22 @@ func TestNamesAreCompleted(t *testing.T) {
 	out, _, status := w.does(t, "__complete", "next", "o")
 	require.Zero(t, status)
 	require.Equal(t, ":4\n", out)
+}
+
+// Shells that change the file of contexts at the same time lose nothing of each other.
+func TestManyShellsChangeTheContexts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var shells sync.WaitGroup
+	for n := range 20 {
+		shells.Go(func() {
+			var out, errOut bytes.Buffer
+			program := *w.program
+			if program.run(t.Context(), []string{"context", "set", fmt.Sprint("c", n), "--etcd", "http://e"}, &out, &errOut) != exitOK {
+				t.Error(errOut.String())
+			}
+		})
+	}
+	shells.Wait()
+	require.Equal(t, 1+20, strings.Count(w.must(t, "context", "list"), "\n"))
 }

@@ -179,6 +179,19 @@ func (p *program) readContexts() (contexts, error) {
 	return all, nil
 }
 
+// lockContexts keeps other processes from changing the file until it is unlocked. What is locked is its folder, as the file is
+// replaced.
+func (p *program) lockContexts() (unlock func(), err error) {
+	name, err := p.contextsFile()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+		return nil, err
+	}
+	return lockFolder(filepath.Dir(name))
+}
+
 // writeContexts replaces the file. Another process sees the former or the new one, and nothing in between.
 func (p *program) writeContexts(all contexts) (err error) {
 	name, err := p.contextsFile()
@@ -188,9 +201,6 @@ func (p *program) writeContexts(all contexts) (err error) {
 	text, err := yaml.Marshal(all)
 	if err != nil {
 		return err
-	}
-	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
-		return fmt.Errorf("contexts: %w", err)
 	}
 	file, err := os.CreateTemp(filepath.Dir(name), ".contexts-*") // for its owner alone
 	if err != nil {
