@@ -24,6 +24,7 @@ type Server struct {
 	hubs    []*live.Hub
 	names   []string // of their namespaces
 	handler http.Handler
+	api     *api.API
 
 	follow  sync.WaitGroup
 	stop    context.CancelFunc
@@ -91,6 +92,7 @@ func (s *Server) assemble(ctx context.Context, c Config) (err error) {
 	if err != nil {
 		return err
 	}
+	s.api = resources
 	routes := http.NewServeMux()
 	routes.Handle("/api/v1/", http.StripPrefix("/api/v1", resources))
 	for _, own := range []string{"/login", "/logout", "/oidc/"} {
@@ -194,6 +196,7 @@ func (s *Server) Close() {
 	s.closing.Do(func() {
 		s.stop()
 		s.closeHubs()
+		s.api.Close()
 		s.follow.Wait()
 	})
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -36,7 +37,7 @@ type Config struct {
 // ErrInvalidOption is the error of a setting that is not allowed.
 var ErrInvalidOption = option.ErrInvalid
 
-// API is the handler of all that lies below /api/v1. It may be used by many at once.
+// API is the handler of all that lies below /api/v1. It may be used by many at once. Close it in the end.
 type API struct {
 	namespaces map[string]*namespace
 	names      []string
@@ -45,6 +46,7 @@ type API struct {
 	mux        *http.ServeMux
 	trees      chan struct{} // how many trees may be copied at once
 	large      chan struct{} // how many long requests may be read at once
+	removals   removals
 }
 
 // mostTrees is how many answers of /nodes are made at once: each is as large as what it shows.
@@ -55,6 +57,7 @@ func New(c Config) (*API, error) {
 	a := &API{
 		namespaces: make(map[string]*namespace), log: c.Logger, now: c.Now,
 		trees: make(chan struct{}, mostTrees), large: make(chan struct{}, mostLarge),
+		removals: removals{patience: removalTime, under: make(map[string]context.CancelFunc)},
 	}
 	if a.log == nil {
 		a.log = slog.New(slog.DiscardHandler)

@@ -181,21 +181,6 @@ func tidyServers(c *call) error {
 	})
 }
 
-// removeJob removes a job. A removal always waits until nothing runs: if that takes long, the same key goes on with it.
-func removeJob(c *call) error {
-	return c.simple(func(ctx context.Context, o *operate.Operator, opts operate.Options) (operate.Result, error) {
-		if opts.Wait { // it was waited for
-			return operate.Result{Progress: operate.Progress{Done: true, Text: "the job is gone"}}, nil
-		}
-		ctx, cancel := context.WithTimeout(ctx, removalTime)
-		defer cancel()
-		return o.Remove(ctx, c.job, opts)
-	})
-}
-
-// removalTime is how long a removal is waited for in one request.
-const removalTime = 10 * time.Second
-
 func rollBackJob(c *call) error {
 	asked, err := body[wire.RollBack](c)
 	switch {
