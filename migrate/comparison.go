@@ -14,8 +14,9 @@ import (
 
 // comparison is what the target lacks of a job.
 type comparison struct {
-	exists bool           // the target has the job
-	marks  []guarded.Step // what operators said
+	exists bool               // the target has the job
+	found  registry.Condition // that the target has this config, or none
+	marks  []guarded.Step     // what operators said
 	// checkpoints tells that a target that has the job gets checkpoints, which are among the marks.
 	checkpoints bool
 	config      []guarded.Step // the config node, if it must be written, and what is written with it
@@ -35,7 +36,7 @@ func (c *comparison) differs() bool { return c.exists && len(c.changes) > 0 }
 func compare(o *original, text string, target jobNodes) (comparison, error) {
 	names := target.state.Tree()
 	found := target.nodes[names.Config()]
-	c := comparison{exists: found.Exists()}
+	c := comparison{exists: found.Exists(), found: registry.Unchanged(names.Config(), found.Revision)}
 	if err := target.state.Tokens().Err; err != nil {
 		return c, err
 	}

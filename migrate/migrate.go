@@ -208,6 +208,7 @@ func (m *migration) carryOut(ctx context.Context, j Job, c comparison, look func
 func (m *migration) write(ctx context.Context, c comparison, look func() (comparison, error)) error {
 	writer := guarded.NewWriter(m.target)
 	for {
+		writer.Always(c.found)
 		again, err := writer.Commit(ctx, c.note, c.marks, c.config)
 		switch {
 		case err == nil:

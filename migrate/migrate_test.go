@@ -281,6 +281,21 @@ func TestSomebodyElseChangesTheTarget(t *testing.T) {
 	}
 }
 
+// Nothing is written into a job that somebody else creates, also if what belongs to a new one takes several transactions.
+func TestSomebodyElseCreatesALargeJob(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.has(w.source, "/orders/config", configOf(t, func(c *job.Config) { c.ShardingTotalCount = 150 }))
+	for item := range 150 {
+		w.has(w.source, fmt.Sprintf("/orders/sharding/%d/disabled", item), "")
+	}
+	target := interfering{w.target, func() { w.has(w.target, "/orders/config", "theirs") }}
+	report, err := migrate.Run(t.Context(), w.source, target, apply)
+	require.NoError(t, err)
+	require.Equal(t, migrate.Failed, report.Jobs[0].Action)
+	require.Equal(t, map[string]string{"/orders/config": "theirs"}, w.nodes(w.target))
+}
+
 // An operator who is faster is neither overwritten nor forgotten, whatever he did to the job.
 func TestSomebodyOperatesTheTarget(t *testing.T) {
 	t.Parallel()

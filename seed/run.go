@@ -143,6 +143,8 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 		if opts.DryRun || err != nil {
 			return nodes, err
 		}
+		path := jobtree.For(name).Config()
+		writer.Always(registry.Unchanged(path, stored.Get(path).Revision)) // of a job that is there by now, what is done is written down
 		again, err := writer.Commit(ctx, note, marks, config)
 		if !errors.Is(err, registry.ErrConflict) && !again {
 			return nodes, err

@@ -397,3 +397,43 @@ func TestAJobWhoseHomeIsAnotherRegistry(t *testing.T) {
 		}
 	}
 }
+
+// A job that somebody else creates while seed writes what belongs to a new one is treated as one that exists: what is done to it
+// is written down.
+func TestSomebodyCreatesTheJobMeanwhile(t *testing.T) {
+	t.Parallel()
+	const theirs = `{"jobName":"big","jobClass":"big","jobType":"SIMPLE","cron":"0 0 3 * * ?","shardingTotalCount":250}`
+	for name, row := range map[string]struct {
+		marks  int
+		config string
+	}{
+		"in several transactions": {150, "  config: {cron: '0 0 * * * ?', shardingTotalCount: 250}\n"},
+		"without a configuration": {3, ""},
+		"in one":                  {3, "  config: {cron: '0 0 * * * ?', shardingTotalCount: 250}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := open(t)
+			text := "big:\n" + row.config + "  sharding:\n"
+			for n := range row.marks {
+				text += fmt.Sprintf("    %d: {disabled: ''}\n", n)
+			}
+			file, err := seed.ParseYAML([]byte(text))
+			require.NoError(t, err)
+			target := &interfering{reg, func() { put(t, reg, "/big/config", theirs) }}
+			got, err := seed.Run(t.Context(), target, file, seed.Options{Who: "anna"})
+			require.NoError(t, err)
+			did := make(map[seed.Action]int)
+			for _, n := range got {
+				did[n.Action]++
+			}
+			require.Equal(t, row.marks, did[seed.Created], did)
+			require.Equal(t, theirs, nodes(t, reg)["/big/config"])
+			operated, err := jobtree.DecodeOperated(registry.Node{Path: "/big/operated", Value: nodes(t, reg)["/big/operated"]})
+			require.NoError(t, err)
+			require.Len(t, operated.Operations, 1)
+			require.Equal(t, "anna", operated.Operations[0].Who)
+			require.Contains(t, operated.Operations[0].Changed, "item 0 enabled -> disabled")
+		})
+	}
+}

@@ -33,6 +33,10 @@ func NewWriter(target registry.Committer, always ...registry.Condition) *Writer 
 	return &Writer{target: target, always: always, unsure: make(map[string]error)}
 }
 
+// Always has each transaction from now on need those conditions, and no others besides its own. Who writes what belongs to a new
+// job names its config node as absent, so that nothing of it is done to a job that somebody else has created meanwhile.
+func (w *Writer) Always(always ...registry.Condition) { w.always = always }
+
 // Commit writes all steps in one transaction if they fit, else the last ones in a transaction of their
 // own behind the others. Whether they fit, their number says, and a registry that refuses them as too
 // large. Last are at most [MaxSteps] and hold the config node: a job without one is no
@@ -126,7 +130,9 @@ func (w *Writer) commit(ctx context.Context, note *Note, steps []Step) (again bo
 		if write {
 			steps, written = append(slices.Clone(steps), step), done
 		}
-		txn.If = append(txn.If, note.job)
+		if !slices.Contains(txn.If, note.job) {
+			txn.If = append(txn.If, note.job)
+		}
 	}
 	for _, s := range steps {
 		if !slices.Contains(txn.If, s.Guard) {
