@@ -213,14 +213,14 @@ func (m *mover) do(ctx context.Context, s *scene, d deed) error {
 	if d.wait != nil {
 		return m.wait(ctx, s, d)
 	}
-	writer, note := m.toSource, (*guarded.Note)(nil)
+	writer := m.toSource
 	if !d.toSource {
-		var err error
 		writer = m.toTarget
-		if note, err = guarded.NoteOf(s.name, s.target.get, slices.Concat(d.first, d.last), verb, m.opts.author()); err != nil {
-			m.job.Reason = "in the target: " + err.Error()
-			return nil
-		}
+	}
+	note, err := m.noteOf(s, d)
+	if err != nil {
+		m.job.Reason = "in the target: " + err.Error()
+		return nil
 	}
 	again, err := m.commit(ctx, writer, note, d)
 	if m.job.Reason != "" {
@@ -238,6 +238,19 @@ func (m *mover) do(ctx context.Context, s *scene, d deed) error {
 	default:
 		return err
 	}
+}
+
+// noteOf is what is to be written down of a deed. A source that has no list of operations gets none, as there nobody would take
+// the change for one from outside; one that cannot be read there stays as it is.
+func (m *mover) noteOf(s *scene, d deed) (*guarded.Note, error) {
+	side := s.side(d.toSource)
+	if d.toSource {
+		operated := side.nodes[side.state.Tree().Operated()]
+		if _, err := jobtree.DecodeOperated(operated); err != nil || !operated.Exists() {
+			return nil, nil //nolint:nilerr // there is nothing to write it into
+		}
+	}
+	return guarded.NoteOf(s.name, side.get, slices.Concat(d.first, d.last), verb, m.opts.author())
 }
 
 // commit writes what a deed says, in its latch if it has one.

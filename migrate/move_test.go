@@ -925,3 +925,26 @@ func TestCheckpointsThatAMoveReplaces(t *testing.T) {
 		})
 	}
 }
+
+// What a move changes in a source that has operations is written down there: nobody has changed it from outside.
+func TestAMoveIsWrittenDownInTheSource(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		w.live()
+		op, err := operate.New(ofJava{w.source}, operate.By("bert", "test"))
+		require.NoError(w, err)
+		_, err = op.DisableItem(w.Context(), "orders", 0, operate.Options{})
+		require.NoError(w, err)
+		for step, way := range []direction{migrate.Move, migrate.Return} {
+			ended := w.goes(way)
+			require.True(w, ended.Done, ended.Reason)
+			list, revision, err := w.source.List(w.Context(), registry.Root)
+			require.NoError(w, err)
+			require.Empty(w, operate.Outside(registry.NewSnapshot(revision, list)))
+			all, err := op.Operations(w.Context(), "orders")
+			require.NoError(w, err)
+			require.Len(w, all, 2+step)
+			require.Equal(w, operate.Verb("migrate"), all[len(all)-1].Verb)
+		}
+	})
+}

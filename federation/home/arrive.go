@@ -124,12 +124,13 @@ func (m *mover) copy(ctx context.Context, o original, theirs registry.Snapshot, 
 		}
 	}
 	for path, value := range o.nodes {
-		if found := theirs.Get(path); !found.Exists() || found.Value != value {
+		if found := theirs.Get(path); path != m.tree.Operated() && (!found.Exists() || found.Value != value) {
 			first = append(first, put(path, value))
 		}
 	}
 	last := []guarded.Step{
 		put(m.tree.Tokens(), jobtree.EncodeTokens(o.tokens)),
+		put(m.tree.Operated(), o.nodes[m.tree.Operated()]), // what is newer would be taken for changes from outside
 		{Write: registry.Put(m.tree.Config(), o.config), Guard: registry.Unchanged(m.tree.Config(), kept)},
 	}
 	w := guarded.NewWriter(m.to, registry.Unchanged(m.tree.Config(), kept))

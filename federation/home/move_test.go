@@ -993,3 +993,32 @@ func TestAnOperationIsRepeatedAfterAMove(t *testing.T) {
 		})
 	}
 }
+
+// What a move has written itself is nothing that anybody changed from outside, in however many transactions it came.
+func TestAMoveIsNoChangeFromOutside(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.store("a")
+	op, err := operate.New(w.handles["a"], operate.By("anna", "test"))
+	require.NoError(t, err)
+	many := declared
+	many.ShardingTotalCount = 200
+	text, err := jobtree.EncodeConfig(many)
+	require.NoError(t, err)
+	_, err = op.ChangeSettings(t.Context(), "orders", operate.Settings{Text: text}, operate.Options{})
+	require.NoError(t, err)
+	_, err = op.DisableServer(t.Context(), "orders", "10.0.0.8", operate.Options{Force: true})
+	require.NoError(t, err)
+	for item := range many.ShardingTotalCount {
+		if item != 2 { // which is disabled
+			_, err = op.DisableItem(t.Context(), "orders", item, operate.Options{Force: true})
+			require.NoError(t, err)
+		}
+	}
+	_, err = w.directory(nil).Move(t.Context(), "orders", "b", home.MoveOptions{Who: "anna"})
+	require.NoError(t, err)
+	list, revision, err := w.handles["b"].List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	require.Greater(t, len(list), many.ShardingTotalCount)
+	require.Empty(t, operate.Outside(registry.NewSnapshot(revision, list)))
+}
