@@ -175,20 +175,28 @@ func TestATurnThatIsOverWhileTheStoreIsAsked(t *testing.T) {
 	var q questions
 	r := open(t, sharedServer(t).Endpoints(), q.on)
 	put(t, r, "/guard", "")
-	until := time.Now().Add(3 * time.Second)
-	q.meanwhile = func(context.Context) { time.Sleep(time.Until(until)) }
-	_, err := r.Commit(t.Context(), registry.Txn{
-		If: []registry.Condition{registry.Absent("/guard")}, Then: []registry.Write{registry.Put("/done", "")},
-		Turn: registry.Turn{Until: until},
+	inTime(t, 3*time.Second, func(t *testing.T, lasts time.Duration) (inTime bool) {
+		t.Helper()
+		before, until := q.commits.Load(), time.Now().Add(lasts)
+		q.meanwhile = func(context.Context) { time.Sleep(time.Until(until)) }
+		_, err := r.Commit(t.Context(), registry.Txn{
+			If: []registry.Condition{registry.Absent("/guard")}, Then: []registry.Write{registry.Put("/done", "")},
+			Turn: registry.Turn{Until: until},
+		})
+		if q.commits.Load() == before && !time.Now().Before(until) {
+			require.ErrorIs(t, err, registry.ErrNotSent)
+			return false
+		}
+		require.ErrorIs(t, err, registry.ErrConflict)
+		return true
 	})
-	require.ErrorIs(t, err, registry.ErrConflict)
 }
 
 // Who does not wait for the explanation knows all the same that nothing was done, be it that others wait for it or not.
 func TestLeavingWhileTheStoreIsAsked(t *testing.T) {
 	t.Parallel()
 	h := newHeldCommits(t, false)
-	h.sendAll(registry.Turn{})
+	require.True(t, h.sendAll(registry.Turn{}))
 	first, leave := context.WithCancel(t.Context())
 	last, leaveToo := context.WithCancel(t.Context())
 	outcomes := make(chan error, 2)
