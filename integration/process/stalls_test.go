@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/checker"
+	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -20,33 +21,12 @@ import (
 // the judge makes the allowances that it makes for a process that was stopped and a store that was slow.
 // Nothing but time is excused so: what runs twice, runs twice.
 
-const (
-	// checkInterval is how often a process notes that it goes on, and stallThreshold is for how long it must
-	// not have gone on to have stood still.
-	checkInterval  = 20 * time.Millisecond
-	stallThreshold = 150 * time.Millisecond
-	// slowAnswer is what no store takes that has the machine for itself.
-	slowAnswer = 250 * time.Millisecond
-)
+// slowAnswer is what no store takes that has the machine for itself.
+const slowAnswer = 250 * time.Millisecond
 
 // startStallDetector has the journal tell when this process stands still, until stop is called.
 func startStallDetector(j *journal) (stop func()) {
-	over := make(chan struct{})
-	var detector sync.WaitGroup
-	detector.Go(func() {
-		for last := time.Now(); ; {
-			select {
-			case <-over:
-				return
-			case <-time.After(checkInterval):
-			}
-			if stalled := time.Since(last) - checkInterval; stalled > stallThreshold {
-				j.note(event{Kind: kindStalled, Stalled: stalled})
-			}
-			last = time.Now()
-		}
-	})
-	return func() { close(over); detector.Wait() }
+	return standstill.Detect(func(stood time.Duration) { j.note(event{Kind: kindStalled, Stalled: stood}) })
 }
 
 // stalls returns when an instance was given no processor.
@@ -87,7 +67,7 @@ func (c *cluster) probeStore() {
 				c.incidents = append(c.incidents, &checker.Incident{Kind: checker.Slow, From: asked, Until: answered, Delay: took})
 				c.mu.Unlock()
 			}
-			time.Sleep(5 * checkInterval)
+			time.Sleep(100 * time.Millisecond)
 		}
 	})
 }

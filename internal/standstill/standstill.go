@@ -1,0 +1,132 @@
+// Package standstill tells tests for how long their process was given no processor. What is promised within a
+// time is promised by a machine that goes on: a test that measures a time takes off it what the process stood
+// still, so that its limit can be as tight as what it is about. Only tests import it.
+package standstill
+
+import (
+	"sync"
+	"testing"
+	"time"
+)
+
+const (
+	// interval is how often a process notes that it goes on, and threshold is for how long it must not have
+	// gone on to have stood still.
+	interval  = 20 * time.Millisecond
+	threshold = 150 * time.Millisecond
+	// tries is how often a story is told at most.
+	tries = 4
+)
+
+// Detect calls told whenever the process has stood still, with for how long, until stop is called.
+func Detect(told func(stood time.Duration)) (stop func()) {
+	return detect(func(last, now time.Time) {
+		if stood := gap(last, now); stood > 0 {
+			told(stood)
+		}
+	})
+}
+
+// detect calls tick with the last time and with this one, about once each interval.
+func detect(tick func(last, now time.Time)) (stop func()) {
+	over := make(chan struct{})
+	var detector sync.WaitGroup
+	detector.Go(func() {
+		for last := time.Now(); ; {
+			select {
+			case <-over:
+				return
+			case <-time.After(interval):
+			}
+			now := time.Now()
+			tick(last, now)
+			last = time.Now()
+		}
+	})
+	return func() { close(over); detector.Wait() }
+}
+
+// gap returns for how long a process stood still that noted at last, and not again before now, that it goes on.
+func gap(last, now time.Time) time.Duration {
+	if stood := now.Sub(last) - interval; stood > threshold {
+		return stood
+	}
+	return 0
+}
+
+// A Watch knows when the process stood still since it began.
+type Watch struct {
+	mu     sync.Mutex
+	last   time.Time
+	stalls []stall
+}
+
+type stall struct{ from, until time.Time }
+
+// New begins to watch, until the test ends.
+func New(tb testing.TB) *Watch {
+	tb.Helper()
+	w := &Watch{last: time.Now()}
+	tb.Cleanup(detect(func(_, now time.Time) {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.note(now)
+	}))
+	return w
+}
+
+// note adds the stall that has ended now, if there was one.
+func (w *Watch) note(now time.Time) {
+	if stood := gap(w.last, now); stood > 0 {
+		w.stalls = append(w.stalls, stall{now.Add(-stood), now})
+	}
+	w.last = now
+}
+
+// Since returns for how long the process stood still since then.
+func (w *Watch) Since(then time.Time) (stood time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note(time.Now()) // who asks may go on before the detector does
+	for _, s := range w.stalls {
+		if from := latest(s.from, then); from.Before(s.until) {
+			stood += s.until.Sub(from)
+		}
+	}
+	return stood
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// Elapsed returns the time since then, less what the process stood still.
+func (w *Watch) Elapsed(then time.Time) time.Duration { return time.Since(then) - w.Since(then) }
+
+// Retry tells a story that fails if the process stands still for slack. If it has failed and the process did
+// so meanwhile, the story shows nothing and is told again, three times at most. What the last one comes to counts.
+func Retry(tb testing.TB, slack time.Duration, story func() error) {
+	tb.Helper()
+	standing(tb, slack, func(*Watch) error { return story() })
+}
+
+// standing is Retry for a story that may make up that the process stands still.
+func standing(tb testing.TB, slack time.Duration, story func(*Watch) error) {
+	tb.Helper()
+	w := New(tb)
+	for left := tries - 1; ; left-- {
+		began := time.Now()
+		err := story(w)
+		if err == nil {
+			return
+		}
+		stood := w.Since(began)
+		if left == 0 || stood < slack {
+			tb.Fatalf("%v (the process stood still for %s)", err, stood)
+		}
+		tb.Logf("once more, as the process stood still for %s: %v", stood, err)
+	}
+}
