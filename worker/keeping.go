@@ -22,7 +22,7 @@ import (
 
 const (
 	waitingOutputs = 256              // that may wait for the database; more are lost
-	writePatience  = 10 * time.Second // for one output, and for what is to be written at the end
+	writePatience  = 10 * time.Second // of keeping
 	tidyEvery      = time.Hour
 )
 
@@ -35,6 +35,8 @@ type keeping struct {
 	perItem int   // outputs of one item
 	size    int64 // of all outputs
 	log     *slog.Logger
+
+	patience time.Duration // for one output, and for what is to be written at the end
 
 	outputs chan history.Output // as many as may wait
 	written chan struct{}       // closed when the last one is
@@ -100,7 +102,7 @@ type itemOf struct {
 
 var _ scheduler.Observer = (*keeping)(nil)
 
-func openHistory(ctx context.Context, h History, log *slog.Logger) (*keeping, error) {
+func openHistory(ctx context.Context, h History, patience time.Duration, log *slog.Logger) (*keeping, error) {
 	if err := os.MkdirAll(filepath.Dir(h.File), 0o700); err != nil { // outputs may hold secrets
 		return nil, &FieldError{Field: "history.file", Value: h.File, Reason: "must be in a folder that is there or can be made", Err: err}
 	}
@@ -114,7 +116,7 @@ func openHistory(ctx context.Context, h History, log *slog.Logger) (*keeping, er
 	}
 	bus.Start()
 	k := &keeping{
-		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), perItem: h.Outputs, size: int64(h.Size), log: log,
+		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), perItem: h.Outputs, size: int64(h.Size), log: log, patience: patience,
 		outputs: make(chan history.Output, waitingOutputs), written: make(chan struct{}), last: make(map[itemOf]wrote),
 	}
 	go k.write() //nolint:contextcheck // what is kept is written after Run was told to end, too
@@ -177,7 +179,7 @@ func (k *keeping) write() {
 	k.bound() // it may be lower than it was
 	var since int64
 	for o := range k.outputs {
-		ctx, cancel := context.WithTimeout(context.Background(), writePatience)
+		ctx, cancel := context.WithTimeout(context.Background(), k.patience)
 		if err := k.store.KeepOutput(ctx, o, k.perItem); err != nil {
 			k.log.Warn(notKept, "job", o.Job, "item", o.Item, "error", err)
 		}
@@ -191,7 +193,7 @@ func (k *keeping) write() {
 
 // bound deletes the oldest outputs until all are within their bound.
 func (k *keeping) bound() {
-	ctx, cancel := context.WithTimeout(context.Background(), writePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), k.patience)
 	defer cancel()
 	deleted, err := k.store.DeleteOutputsBeyond(ctx, k.size)
 	switch {
@@ -229,7 +231,7 @@ func (k *keeping) Retain(ctx context.Context) {
 
 // close writes what is left, for some seconds. The scheduler has returned.
 func (k *keeping) close() error {
-	ctx, cancel := context.WithTimeout(context.Background(), writePatience)
+	ctx, cancel := context.WithTimeout(context.Background(), k.patience)
 	defer cancel()
 	close(k.outputs)
 	err := k.bus.Close(ctx)

@@ -86,7 +86,7 @@ func TestAllOutputsTogetherAreBounded(t *testing.T) {
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	const each = 4_000
 	keep := func(size Size, from, to int) {
-		k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: size}, log)
+		k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: size}, time.Minute, log)
 		require.NoError(t, err)
 		for n := from; n < to; n++ {
 			sc := job.ShardingContext{JobName: "orders", Item: n, Token: int64(1 + n), Fire: at}
@@ -122,7 +122,7 @@ func TestALargestOutputIsKept(t *testing.T) {
 	t.Parallel()
 	require.Greater(t, leastSize, history.MaxOutput+sqlite.OutputOverhead)
 	file := filepath.Join(t.TempDir(), "history.db")
-	k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: leastSize}, slog.New(slog.DiscardHandler))
+	k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: leastSize}, time.Minute, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	at := time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC)
 	for n := range 3 {

@@ -49,7 +49,7 @@ func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 		err = errors.Join(err, p.close())
 	}()
 	if file.History.File != "" {
-		if p.history, err = openHistory(ctx, file.History, log); err != nil {
+		if p.history, err = openHistory(ctx, file.History, writePatience, log); err != nil {
 			return nil, err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,7 +25,9 @@ func newEtcd(t *testing.T) string {
 // openEtcd returns a handle on a namespace of a server.
 func openEtcd(t *testing.T, endpoints, namespace string) *etcd.Registry {
 	t.Helper()
-	reg, err := etcd.Open(t.Context(), etcd.Config{Endpoints: strings.Split(endpoints, ","), Namespace: namespace})
+	reg, err := etcd.Open(t.Context(), etcd.Config{
+		Endpoints: strings.Split(endpoints, ","), Namespace: namespace, SessionTTL: time.Minute, DialTimeout: time.Minute,
+	})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	return reg

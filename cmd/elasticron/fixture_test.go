@@ -58,6 +58,9 @@ func (w *world) watches(t *testing.T, args []string) (out, errOut *serverprocess
 	return out, errOut, func() int { cancel(); return <-done }
 }
 
+// lasting is for handles that keep their sessions on a machine that is busy.
+var lasting = memory.WithTTL(time.Hour)
+
 // newWorld returns a world in which the time is noon, whose contexts are in a folder of the test's own.
 func newWorld(t *testing.T) *world {
 	t.Helper()
@@ -73,13 +76,13 @@ func newWorld(t *testing.T) *world {
 			if c.Endpoints[0] == "http://nowhere" {
 				return nil, errors.New("no answer from http://nowhere")
 			}
-			return w.etcdServer.Open(c.Namespace), nil
+			return w.etcdServer.Open(c.Namespace, lasting), nil
 		},
 		zooKeeper: func(_ context.Context, c zkcompat.Config) (registry.Registry, error) {
 			w.mu.Lock()
 			w.asked.zooKeeper = c
 			w.mu.Unlock()
-			return w.zooKeeperServer.Open(c.Namespace), nil
+			return w.zooKeeperServer.Open(c.Namespace, lasting), nil
 		},
 		now: func() time.Time { return noon },
 		env: func(name string) string { return w.variables[name] },
@@ -199,7 +202,7 @@ func newShop(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	for _, server := range []*memory.Server{w.etcdServer, w.zooKeeperServer} {
-		reg := server.Open("shop", memory.WithTTL(time.Hour)) // so that a busy machine ends no session
+		reg := server.Open("shop", lasting)
 		t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 		shop(t, reg)
 	}

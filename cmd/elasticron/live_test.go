@@ -33,7 +33,7 @@ func newLive(t *testing.T) *live {
 	l := &live{world: newWorld(t), fails: func(job.ShardingContext) bool { return false }}
 	l.now = time.Now
 	for _, id := range []string{first, second} {
-		reg := l.etcdServer.Open("shop")
+		reg := l.etcdServer.Open("shop", lasting)
 		s, err := scheduler.New(reg, scheduler.WithInstanceID(id))
 		require.NoError(t, err)
 		for _, name := range []string{"orders", "mail"} {

@@ -1,19 +1,27 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
 	"os/signal"
 	"testing"
+	"time"
+
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/etcd"
 )
 
 // asProgram has this test binary be the program itself, with how its demo processes misbehave as the
 // value. The processes that the demo starts are this binary too.
 const asProgram = "ELASTICRON_AS_PROGRAM"
 
-// crashing is a value by which it is a program that crashes.
-const crashing = "crashing"
+// Values by which it is a program that crashes, and the very program, which waits for a registry no longer than a user's.
+const (
+	crashing  = "crashing"
+	unchanged = "unchanged"
+)
 
 func TestMain(m *testing.M) {
 	switch mode := os.Getenv(asProgram); mode {
@@ -28,6 +36,8 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(m.Run())
 	case sound:
+		mainPatiently()
+	case unchanged:
 		main()
 	case crashing:
 		panicTwice()
@@ -37,6 +47,18 @@ func TestMain(m *testing.M) {
 		}
 		main()
 	}
+}
+
+// mainPatiently is main, but for how long it waits for a registry, which a busy machine is slow to answer for.
+func mainPatiently() {
+	crashBySignal()
+	p := newProgram()
+	open := p.etcd
+	p.etcd = func(ctx context.Context, c etcd.Config) (registry.Registry, error) {
+		c.DialTimeout = time.Minute
+		return open(ctx, c)
+	}
+	os.Exit(p.run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }
 
 // panicTwice panics where that is recovered, as a job's code may, and where it is not.

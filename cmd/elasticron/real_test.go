@@ -23,7 +23,7 @@ func TestRealRegistries(t *testing.T) {
 	etcdURL := newEtcd(t)
 	server := zookeeper.Start(t)
 	shop(t, openEtcd(t, etcdURL, "shop"))
-	zk, err := zkcompat.Open(t.Context(), zkcompat.Config{Servers: server.Addresses(), Namespace: "shop"})
+	zk, err := zkcompat.Open(t.Context(), zkcompat.Config{Servers: server.Addresses(), Namespace: "shop", SessionTimeout: 40 * time.Second})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, zk.Close(context.Background())) })
 	shop(t, zk)

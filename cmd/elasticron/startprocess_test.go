@@ -77,7 +77,7 @@ func TestAStartUnderSystemdDoesNotWait(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.Mkdir(dir+"/jobs", 0o700))
 			listenAsSystemd(t, dir+"/n")
-			w := startWorker(t, dir, []string{"NOTIFY_SOCKET=" + dir + "/n"}, args...)
+			w := startWorker(t, dir, []string{"NOTIFY_SOCKET=" + dir + "/n", asProgram + "=" + unchanged}, args...)
 			var exit *exec.ExitError
 			require.ErrorAs(t, w.cmd.Wait(), &exit)
 			require.Equal(t, exitFailed, exit.ExitCode(), w.log.String())

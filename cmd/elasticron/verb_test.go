@@ -25,7 +25,7 @@ import (
 // hand is a handle on the namespace shop of a world's etcd.
 func (w *world) hand(t *testing.T) *memory.Registry {
 	t.Helper()
-	reg := w.etcdServer.Open("shop")
+	reg := w.etcdServer.Open("shop", lasting)
 	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
 	return reg
 }
@@ -354,14 +354,14 @@ func TestExportAndApply(t *testing.T) {
 			w := newWorld(t)
 			var server *memory.Server
 			w.etcd = func(_ context.Context, c etcd.Config) (registry.Registry, error) {
-				return server.Open(c.Namespace), nil
+				return server.Open(c.Namespace, lasting), nil
 			}
 			w.zooKeeper = func(_ context.Context, c zkcompat.Config) (registry.Registry, error) {
-				return shared{server.Open(c.Namespace)}, nil
+				return shared{server.Open(c.Namespace, lasting)}, nil
 			}
 			rapid.Check(t, func(rt *rapid.T) {
 				server = memory.NewServer()
-				from := server.Open("shop")
+				from := server.Open("shop", lasting)
 				defer from.Close(context.Background())
 				want := drawnJobs(rt)
 				var writes []registry.Write
@@ -374,7 +374,7 @@ func TestExportAndApply(t *testing.T) {
 				// Some of the jobs Java could not run, to which somebody has consented before.
 				_, errOut, status := w.does(t, "apply", "-f", file, "--yes", "--force", kind, "zk1:2181", "-n", "market")
 				require.Zero(rt, status, errOut)
-				to := server.Open("market")
+				to := server.Open("market", lasting)
 				defer to.Close(context.Background())
 				require.Equal(rt, want, withoutOperations(t, to))
 			})

@@ -23,7 +23,7 @@ func TestFailuresTakeSoMuchRoom(t *testing.T) {
 		select {
 		case <-done:
 			require.LessOrEqual(t, len(b.entries), mostFailures+2)
-		case <-time.After(20 * time.Second):
+		case <-time.After(2 * time.Minute):
 			t.Fatalf("at %s, a login waits for ever", now)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/sqlstore"
+	"github.com/elasticron/elasticron/internal/standstill"
 )
 
 // Whoever waits while another call prepares the tables, and is held up, waits no longer than its context lets it.
@@ -25,13 +26,13 @@ func TestPrepareInTurn(t *testing.T) {
 	time.Sleep(50 * time.Millisecond)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	began := time.Now()
+	stood, began := standstill.New(t), time.Now()
 	require.ErrorIs(t, s.Write(ctx, []history.Event{started(0, begin)}), context.DeadlineExceeded)
 	_, err = s.Executions(ctx, history.ExecutionQuery{})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = s.DeleteBefore(ctx, begin)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Less(t, time.Since(began), 5*time.Second)
+	require.Less(t, stood.Elapsed(began), 5*time.Second)
 	require.NoError(t, held.Rollback())
 	require.NoError(t, <-first)
 	write(t, s, started(0, begin))

@@ -15,7 +15,7 @@ const (
 	interval  = 20 * time.Millisecond
 	threshold = 150 * time.Millisecond
 	// tries is how often a story is told at most.
-	tries = 4
+	tries = 6
 )
 
 // Detect calls told whenever the process has stood still, with for how long, until stop is called.
@@ -107,7 +107,7 @@ func latest(a, b time.Time) time.Time {
 func (w *Watch) Elapsed(then time.Time) time.Duration { return time.Since(then) - w.Since(then) }
 
 // Retry tells a story that fails if the process stands still for slack. If it has failed and the process did
-// so meanwhile, the story shows nothing and is told again, three times at most. What the last one comes to counts.
+// so meanwhile, the story shows nothing and is told again, five times at most. What the last one comes to counts.
 func Retry(tb testing.TB, slack time.Duration, story func() error) {
 	tb.Helper()
 	standing(tb, slack, func(*Watch) error { return story() })

@@ -85,7 +85,7 @@ func TestADenialNamesTheSession(t *testing.T) {
 	defer func() { _ = root.Close() }()
 	log := told{Handler: slog.DiscardHandler, records: make(chan slog.Record, 16)}
 	r := open(t, server.Endpoints(), func(c *etcd.Config) {
-		c.Namespace, c.Username, c.Password, c.SessionTTL, c.Logger = "ours", "me", "secret", 6*time.Second, slog.New(log)
+		c.Namespace, c.Username, c.Password, c.SessionTTL, c.Logger = "ours", "me", "secret", 20*time.Second, slog.New(log)
 	})
 	s := session(t, r)
 	owned := func(path string) error {

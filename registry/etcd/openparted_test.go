@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -44,7 +45,7 @@ func TestOpenBesideAPartedMember(t *testing.T) {
 	t.Parallel()
 	endpoints := append([]string{servePartedMember(t)}, startServer(t).Endpoints()...)
 	for range 6 {
-		r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: endpoints, Namespace: "parted"})
+		r, err := etcd.Open(t.Context(), etcd.Config{Endpoints: endpoints, Namespace: "parted", DialTimeout: time.Minute})
 		require.NoError(t, err)
 		require.NoError(t, r.Close(t.Context()))
 	}

@@ -249,7 +249,7 @@ func TestALatchWhoseNodeIsDeletedIsLost(t *testing.T) {
 // Another client takes away, under us, what transactions and views rely on.
 func TestWhatAnotherClientDeletesIsFoundOut(t *testing.T) {
 	t.Parallel()
-	r, peer := open(t), java(t)
+	r, peer := open(t, steadily), java(t)
 	base := "/" + namespaceOf(t)
 	view, err := r.View(t.Context(), "/job")
 	require.NoError(t, err)
@@ -276,7 +276,7 @@ func TestWhatAnotherClientDeletesIsFoundOut(t *testing.T) {
 
 func TestChildrenOfOwnedNodesAreUnsupported(t *testing.T) {
 	t.Parallel()
-	r := open(t)
+	r := open(t, steadily)
 	session, err := r.Session(t.Context())
 	require.NoError(t, err)
 	put(t, r, registry.PutOwned("/owned", "", session), registry.Put("/parent/child", ""))
@@ -309,7 +309,7 @@ func TestTooLargeIsRefusedBeforeTheServerHangsUp(t *testing.T) {
 // ElasticJob 3.x reads the name of a job's class from the job's own znode, also where something below it was there first.
 func TestTheClassOfAJobThatHadOnlyChildren(t *testing.T) {
 	t.Parallel()
-	r, peer := open(t), java(t)
+	r, peer := open(t, steadily), java(t)
 	put(t, r, registry.Put("/job/servers/10.0.0.1", "DISABLED"))
 	view, err := r.View(t.Context(), "/job")
 	require.NoError(t, err)

@@ -51,7 +51,7 @@ func namespaceOf(t *testing.T) string {
 // java returns a plain client of the server, as another program has one.
 func java(t *testing.T) *zk.Conn {
 	t.Helper()
-	conn, _, err := zk.Connect(sharedServer(t).Addresses(), testTTL, zk.WithLogInfo(false))
+	conn, _, err := zk.Connect(sharedServer(t).Addresses(), steadyTTL, zk.WithLogInfo(false))
 	require.NoError(t, err)
 	t.Cleanup(conn.Close)
 	return conn
@@ -226,7 +226,7 @@ func TestOpenOutlivesAConnectionThatBreaks(t *testing.T) {
 
 func TestDigestProtectsEveryNode(t *testing.T) {
 	t.Parallel()
-	mine := open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" })
+	mine := open(t, steadily, func(c *zkcompat.Config) { c.Digest = "ours:right" })
 	session, err := mine.Session(t.Context())
 	require.NoError(t, err)
 	_, err = mine.Commit(t.Context(), registry.Txn{Then: []registry.Write{
@@ -249,7 +249,7 @@ func TestDigestProtectsEveryNode(t *testing.T) {
 		require.Equal(t, "digest", acl[0].Scheme, path)
 		require.Equal(t, int32(zk.PermAll), acl[0].Perms, path)
 	}
-	again := open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" })
+	again := open(t, steadily, func(c *zkcompat.Config) { c.Digest = "ours:right" })
 	n, err := again.Get(t.Context(), "/deep/down/plain")
 	require.NoError(t, err)
 	require.Equal(t, "1", n.Value)
