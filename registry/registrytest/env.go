@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -33,13 +34,17 @@ func newEnv(tb testing.TB, backend Backend, needs []Ability) *env {
 	}
 	e := &env{
 		TB: tb, backend: backend, store: store, needs: needs,
-		namespace: namespaceOf(tb) + "-" + registry.Revision(runs.Add(1)).String(),
+		namespace: freshNamespace(tb),
 	}
 	e.ctx = e.patience()
 	e.requireAbility(Restart, store.Restart != nil)
 	e.requireAbility(Compact, store.Compact != nil)
 	e.requireAbility(Full, store.Fill != nil && store.Free != nil)
 	return e
+}
+
+func freshNamespace(tb testing.TB) string {
+	return namespaceOf(tb) + "-" + registry.Revision(runs.Add(1)).String()
 }
 
 // longPatience bounds what a long TTL adds to it.
@@ -202,6 +207,16 @@ func (e *env) within(ttls float64) context.Context {
 
 // ttls returns a multiple of the TTL.
 func (e *env) ttls(n float64) time.Duration { return time.Duration(n * float64(e.store.TTL)) }
+
+// despiteStalls tells a story of a session that its store keeps, for a while or as long as the process lives. It is
+// told again, in another namespace, if it failed and the process stood still for a good part of what a store goes by.
+func (e *env) despiteStalls(story func() error) {
+	e.Helper()
+	standstill.Retry(e, e.ttls(1.0/6), func() error {
+		e.namespace = freshNamespace(e)
+		return story()
+	})
+}
 
 // idle is for how long cases about idleness do nothing.
 func (e *env) idle() time.Duration {

@@ -1,6 +1,7 @@
 package registrytest
 
 import (
+	"fmt"
 	"sync"
 	"time"
 
@@ -15,24 +16,29 @@ func outageCases() []testCase {
 		{name: "LongCutSuspendsAndThenLosesIt", needs: []Ability{Cut}, run: longCutSuspendsAndThenLosesIt},
 		{name: "LossIsKnownBeforeOthersSeeIt", needs: []Ability{Cut}, run: lossIsKnownBeforeOthersSeeIt},
 		{name: "SuccessorTakesUpWhatTheStoreStillHolds", needs: []Ability{Cut}, run: successorTakesUpTheClaim},
-		{name: "ShortRestartIsSurvived", needs: []Ability{Restart}, run: func(e *env) { restartIsSurvived(e, 0.1) }},
-		{name: "LongRestartIsSurvived", needs: []Ability{Restart}, run: func(e *env) { restartIsSurvived(e, 2) }},
+		{name: "ShortRestartIsSurvived", needs: []Ability{Restart}, run: func(e *env) { e.despiteStalls(func() error { return e.restartIsSurvived(0.1) }) }},
+		{name: "LongRestartIsSurvived", needs: []Ability{Restart}, run: func(e *env) { e.despiteStalls(func() error { return e.restartIsSurvived(2) }) }},
 		{name: "ClaimIsTakenUpAfterALongRestart", needs: []Ability{Restart, Adopt}, run: claimIsTakenUpAfterALongRestart},
 	}
 }
 
 func shortCutKeepsTheSession(e *env) {
-	p, other := e.open(), e.open()
-	session := e.session(p)
-	e.commit(p, registry.PutOwned("/owned", "", session))
-	removed := e.removals(other, "/owned")
-	p.Cut()
-	time.Sleep(e.ttls(0.1)) // with the time since the last keep-alive well below the deadline
-	p.Heal()
-	time.Sleep(e.ttls(1.5))
-	require.Same(e, session, e.session(p))
-	require.Equal(e, registry.SessionConnected, session.State())
-	require.Empty(e, removed(e.commit(other, registry.Put("/last", ""))))
+	e.despiteStalls(func() error {
+		p, other := e.open(), e.open()
+		session := e.session(p)
+		e.commit(p, registry.PutOwned("/owned", "", session))
+		removed := e.removals(other, "/owned")
+		p.Cut()
+		time.Sleep(e.ttls(0.1)) // with the time since the last keep-alive well below the deadline
+		p.Heal()
+		time.Sleep(e.ttls(1.5))
+		next, state, changes := e.session(p), session.State(), removed(e.commit(other, registry.Put("/last", "")))
+		if next != session || state != registry.SessionConnected || len(changes) > 0 {
+			return fmt.Errorf("the session is %s (%w), the next the same: %t, its node was removed %d times",
+				state, session.Err(), next == session, len(changes))
+		}
+		return nil
+	})
 }
 
 func longCutSuspendsAndThenLosesIt(e *env) {
@@ -91,7 +97,10 @@ func lossIsKnownBeforeOthersSeeIt(e *env) {
 // successorTakesUpTheClaim heals the network when the session is lost here and perhaps not yet
 // there. Whether the nodes are still there must agree with whether the claim is the same, and the
 // lost session must not write even then.
-func successorTakesUpTheClaim(e *env) {
+func successorTakesUpTheClaim(e *env) { e.despiteStalls(e.successorTakesUpTheClaim) }
+
+func (e *env) successorTakesUpTheClaim() error {
+	e.Helper()
 	p, other := e.open(), e.open()
 	old := e.session(p)
 	created := e.commit(p, registry.PutOwned("/owned", "", old))
@@ -104,16 +113,22 @@ func successorTakesUpTheClaim(e *env) {
 	require.ErrorIs(e, err, registry.ErrSessionLost)
 	e.commit(p, registry.PutOwned("/more", "", next))
 	found := e.get(other, "/owned")
-	if next.ID() == old.ID() {
-		require.Equal(e, created, found.Created, "the store never dropped it")
-		time.Sleep(e.ttls(2))
-		require.Equal(e, created, e.get(other, "/owned").Created, "the successor keeps the claim alive")
-	} else {
+	if next.ID() != old.ID() {
 		e.waitAbsent(e.view(other, "/owned"), "/owned")
+		return nil
 	}
+	if found.Created != created {
+		return fmt.Errorf("the node was made at %s, and is of %s, though the store never dropped it", created, found.Created)
+	}
+	time.Sleep(e.ttls(2))
+	if left := e.get(other, "/owned").Created; left != created {
+		return fmt.Errorf("the node was made at %s, and is of %s, though the successor keeps the claim alive", created, left)
+	}
+	return nil
 }
 
-func restartIsSurvived(e *env, ttls float64) {
+func (e *env) restartIsSurvived(ttls float64) error {
+	e.Helper()
 	p, other := e.open(), e.open()
 	view := e.view(other, registry.Root)
 	old := e.session(p)
@@ -127,13 +142,14 @@ func restartIsSurvived(e *env, ttls float64) {
 	e.waitValue(view, "/plain", "2")
 	if next.ID() != old.ID() {
 		e.waitAbsent(view, "/owned")
-		return
+		return nil
 	}
 	time.Sleep(e.ttls(2))
 	left := e.get(other, "/owned").Created
-	if next.Err() == nil {
-		require.Equal(e, created, left)
+	if next.Err() == nil && left != created {
+		return fmt.Errorf("the node was made at %s, and is of %s, in the same session", created, left)
 	}
+	return nil
 }
 
 // commitInSession has a node put in the session in force, and returns that session. A store that takes
@@ -155,15 +171,20 @@ func (e *env) commitInSession(p *Participant, path string, beside ...registry.Wr
 
 // claimIsTakenUpAfterALongRestart relies on a store that gives every session a fresh TTL when it
 // comes up. Whoever waited for the old session to end would block its own nodes for that long.
-func claimIsTakenUpAfterALongRestart(e *env) {
+func claimIsTakenUpAfterALongRestart(e *env) { e.despiteStalls(e.claimIsTakenUpAfterALongRestart) }
+
+func (e *env) claimIsTakenUpAfterALongRestart() error {
+	e.Helper()
 	p, other := e.open(), e.open()
 	old := e.session(p)
 	created := e.commit(p, registry.PutOwned("/owned", "", old))
 	e.store.Restart(e.ttls(1.5))
 	next := e.session(p)
 	require.NotSame(e, old, next)
-	require.Equal(e, old.ID(), next.ID())
-	require.Equal(e, created, e.get(other, "/owned").Created)
+	if found := e.get(other, "/owned"); next.ID() != old.ID() || found.Created != created {
+		return fmt.Errorf("after session %d came %d, and the node that was made at %s is of %s", old.ID(), next.ID(), created, found.Created)
+	}
 	_, err := p.Commit(e.ctx, registry.Txn{Then: []registry.Write{registry.PutOwned("/more", "", old)}, Repeat: registry.RepeatOwned})
 	require.ErrorIs(e, err, registry.ErrSessionLost, "the lost one stays lost, whatever its id")
+	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -145,21 +146,30 @@ func lossTheStoreKnowsOfIsRefused(e *env) {
 }
 
 func deathLeavesNodesForTheTTL(e *env) {
-	p, other := e.open(), e.open()
-	e.commit(p, registry.PutOwned("/owned", "", e.session(p)), registry.Put("/plain", ""))
-	view := e.view(other, registry.Root)
-	died := time.Now()
-	p.Vanish()
-	time.Sleep(e.ttls(0.1))
-	require.True(e, e.get(other, "/owned").Exists(), "nobody told the store yet")
-	e.waitAbsent(view, "/owned")
-	require.Less(e, time.Since(died), e.store.TTL+e.store.Slack)
-	require.Equal(e, []string{"/plain"}, paths(e.list(other, registry.Root)))
+	stood := standstill.New(e)
+	e.despiteStalls(func() error {
+		p, other := e.open(), e.open()
+		e.commit(p, registry.PutOwned("/owned", "", e.session(p)), registry.Put("/plain", ""))
+		view := e.view(other, registry.Root)
+		died := time.Now()
+		p.Vanish()
+		time.Sleep(e.ttls(0.1))
+		if !e.get(other, "/owned").Exists() {
+			return errors.New("the node is gone, and nobody told the store yet")
+		}
+		e.waitAbsent(view, "/owned")
+		require.Less(e, stood.Elapsed(died), e.store.TTL+e.store.Slack)
+		require.Equal(e, []string{"/plain"}, paths(e.list(other, registry.Root)))
+		return nil
+	})
 }
 
 // abandonedSessionLapses has a process give its session up. Its nodes go without its doing anything, and
 // it works on under another session.
-func abandonedSessionLapses(e *env) {
+func abandonedSessionLapses(e *env) { e.despiteStalls(e.abandonedSessionLapses) }
+
+func (e *env) abandonedSessionLapses() error {
+	e.Helper()
 	p, other := e.open(), e.open()
 	session := e.session(p)
 	e.commit(p, registry.PutOwned("/owned", "", session))
@@ -174,7 +184,10 @@ func abandonedSessionLapses(e *env) {
 	require.NotEqual(e, session.ID(), next.ID(), "its claim is not taken up again")
 	e.commit(p, registry.PutOwned("/other", "", next))
 	e.waitAbsent(view, "/owned")
-	require.True(e, e.get(other, "/other").Exists())
+	if !e.get(other, "/other").Exists() {
+		return fmt.Errorf("the node of the session that came next is gone: %w", next.Err())
+	}
+	return nil
 }
 
 // lostSessionThatIsAbandonedLapses has a process give a session up that was lost here and perhaps not in the
