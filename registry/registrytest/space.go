@@ -48,6 +48,9 @@ func fullStoreKeepsSessions(e *env) {
 		e.store.Fill()
 		defer e.store.Free()
 		time.Sleep(e.ttls(2))
+		if err := session.Err(); err != nil { // and a full store gives no other one
+			return err
+		}
 		if next := e.session(p); next != session {
 			return fmt.Errorf("another session is in force: %w", session.Err())
 		}
