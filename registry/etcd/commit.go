@@ -155,6 +155,15 @@ func (c *commit) puts() bool {
 // weight is about how much the store has to do.
 func (c *commit) weight() int { return c.compares + c.writes }
 
+// turn is in which order the commit goes. What is set apart goes by its arrival there: else what never gets an answer would be
+// the next one again and again.
+func (c *commit) turn() registry.Turn {
+	if c.companions > 0 {
+		return registry.Turn{}
+	}
+	return c.txn.Turn
+}
+
 // lostSession returns why a session that the commit writes in is over, or nil.
 func (c *commit) lostSession() error {
 	for _, s := range c.sessions {

@@ -189,17 +189,16 @@ func (q *queue) nextBatch(from *lane) *requestBuilder {
 // putBack has commits go before all others of their rank. The caller holds the queue's mutex.
 func (l *lane) putBack(commits []*commit) {
 	for _, c := range slices.Backward(commits) {
-		l.pending.Return(c.txn.Turn, c)
+		l.pending.Return(c.turn(), c)
 	}
 }
 
-// again has commits have another try. Those that are set apart go behind all that are, of whatever rank: else what never gets
-// an answer would be the next one again and again. The caller holds mu.
+// again has commits have another try. Those that are set apart go behind all that are, of whatever rank. The caller holds mu.
 func (q *queue) again(commits []*commit) {
 	var first []*commit
 	for _, c := range commits {
 		if lane := laneOf(c); lane != together {
-			q.lanes[lane].pending.Add(registry.Turn{}, c)
+			q.lanes[lane].pending.Add(c.turn(), c)
 		} else {
 			first = append(first, c)
 		}

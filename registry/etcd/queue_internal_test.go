@@ -92,3 +92,20 @@ func TestWhatIsSetApart(t *testing.T) {
 		})
 	}
 }
+
+// What is passed over goes with the next request also in the lane of what is set apart, whatever its rank: what comes there later goes
+// behind it.
+func TestWhatIsPassedOverWhereRanksDoNotCount(t *testing.T) {
+	t.Parallel()
+	q := newQueue(new(Registry))
+	apart := func(path string, rank registry.Rank, companions int) *commit {
+		c := &commit{companions: companions}
+		namespace("ns").begin(c, registry.Txn{Then: []registry.Write{registry.Put(path, "")}, Turn: registry.Turn{Rank: rank}})
+		return c
+	}
+	neighbour := apart("/neighbour", registry.RankWork, 1)
+	q.again([]*commit{apart("/first", registry.RankFirst, 12), neighbour})
+	require.NotContains(t, q.nextBatch(&q.lanes[setApart]).commits, neighbour, "it goes by itself")
+	q.again([]*commit{apart("/later", registry.RankFirst, 12)})
+	require.Equal(t, []*commit{neighbour}, q.nextBatch(&q.lanes[setApart]).commits)
+}
