@@ -106,6 +106,7 @@ type commit struct {
 	unanswered, answersBefore int
 	companions                int                       // how many commits its next request has at most, with it; 0 is any number. See [commit.suspect]
 	stuck                     bool                      // it had no answer by itself, either
+	guessed                   bool                      // it has companions although nobody else had an answer
 	abandoned                 func(meaning error) error // why its caller left; nil while it waits
 	retry                     retryPolicy
 	explains                  bool // its next try has the store read what it looks at, if it is refused

@@ -64,8 +64,9 @@
 //
 // A request may get no answer again and again while others do: something on the way drops it, as some proxies do with
 // what is too large for them. Then one of its transactions may be the reason. So the package repeats them in smaller
-// requests, and soon each by itself, beside what else is sent and not before it. A proxy that says so, by HTTP's status
-// 413, has the transaction fail with [registry.ErrTooLarge].
+// requests, and soon each by itself, beside what else is sent and not before it. It does so too when nothing at all has had
+// an answer for a while, but then they go together again with the first one: the store may have been away. A proxy that says
+// what it drops, by HTTP's status 413, has the transaction fail with [registry.ErrTooLarge].
 //
 // Transactions that follow each other and state the same conditions, as the items of a job do about its config and
 // the instance that runs them, state these once. If such a condition does not hold, none of them is done.

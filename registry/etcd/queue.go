@@ -149,9 +149,10 @@ func sessionLost(c *commit, meaning error) error {
 	return c.lostSession()
 }
 
-// startRequests starts requests while there are commits and not too many requests. The caller holds mu.
+// startRequests starts requests while there are commits and not too many requests. The lane of what goes together is the last
+// one, as the others may add to it. The caller holds mu.
 func (q *queue) startRequests() {
-	for i := range q.lanes {
+	for i := range slices.Backward(q.lanes[:]) {
 		lane, most := &q.lanes[i], setApartInFlight
 		if i == together {
 			most = q.latency.parallelRequests()
@@ -178,7 +179,12 @@ func (q *queue) nextBatch(from *lane) *requestBuilder {
 		if !ok {
 			break
 		}
-		if c.abandoned == nil && q.ready(c, now) && !builder.add(c) {
+		switch {
+		case c.abandoned != nil || !q.ready(c, now):
+		case c.guessedWrong(q.answers):
+			c.clear()
+			q.lanes[together].pending.Add(c.turn(), c)
+		case !builder.add(c):
 			passed = append(passed, c)
 		}
 	}

@@ -93,8 +93,8 @@ func TestWhatIsSetApart(t *testing.T) {
 	}
 }
 
-// What is passed over goes with the next request also in the lane of what is set apart, whatever its rank: what comes there later goes
-// behind it.
+// What is passed over goes with the next request also in the lane of what is set apart, whatever its rank: what comes there
+// later goes behind it.
 func TestWhatIsPassedOverWhereRanksDoNotCount(t *testing.T) {
 	t.Parallel()
 	q := newQueue(new(Registry))

@@ -89,25 +89,38 @@ func (c *commit) noteUnanswered(err error, maybe bool) {
 const (
 	// splitBy is in how many a request is split at least that got no answer again.
 	splitBy = 8
-	// unansweredAlways is how many tries without an answer say that another one will have none either, if none of the others
-	// has had one meanwhile: all of what waits may be in the one request. Nor is it then that the way there was merely busy.
+	// unansweredAlways is how many tries without an answer have a commit go with fewer, whether or not others have had one: all
+	// of what waits may be in the one request. Nor is it then, if they had, that the way there was merely busy.
 	unansweredAlways = 5
 )
 
 // suspect notes a try without an answer, in a request of so many, when so many were answered. If others were answered since
 // the try before, which had no answer either, then one of the request's commits may be what never gets one: something on the
-// way there drops it. Then each goes on with fewer, and soon by itself, and the others do not suffer. While nobody gets an
-// answer nothing is split: the fewer go together, the longer it takes when the store is back. Nor is it soon while the store,
-// or the way there, may just be busy: then ever more requests are what it needs least.
+// way there drops it. Then each goes on with fewer, and soon by itself, and the others do not suffer. It is not soon while the
+// store, or the way there, may just be busy: then ever more requests are what it needs least. While nobody gets an answer, that
+// it goes with fewer is a guess: the store may be away.
 func (c *commit) suspect(size, answers int, err error) {
 	c.unanswered++
 	c.stuck = c.stuck || c.companions > 0 && size == 1
-	switch {
-	case c.companions > 0, c.unanswered >= unansweredAlways, c.unanswered > 1 && answers != c.answersBefore && !maybeBusy(err):
-		c.companions = max(1, size/splitBy)
-	}
+	others := c.unanswered > 1 && answers != c.answersBefore
 	c.answersBefore = answers
+	switch {
+	case c.companions > 0:
+		c.guessed = c.guessed && !others
+	case c.unanswered >= unansweredAlways, others && !maybeBusy(err):
+		c.guessed = !others
+	default:
+		return
+	}
+	c.companions = max(1, size/splitBy)
 }
+
+// guessedWrong tells whether the commit was set apart while nobody had an answer, and now that so many were answered, others
+// have: so it was the store that was away, and nothing is known of the commit.
+func (c *commit) guessedWrong(answers int) bool { return c.guessed && answers != c.answersBefore }
+
+// clear has a commit go with any number again. It had no answer once.
+func (c *commit) clear() { c.unanswered, c.companions, c.stuck, c.guessed = 1, 0, false, false }
 
 // saidByEtcd tells whether the error is a server's own, such as that it has too many requests: so nothing on the way there has
 // dropped this one.

@@ -217,6 +217,37 @@ func TestNeighboursOfWhatGetsNoAnswerPassIt(t *testing.T) {
 	all.Go(func() { putAll(registry.RankWork, "/neighbour/%d", "/poison/later/%d") })
 }
 
+// What goes in small requests as nobody gets an answer goes in large ones again when the store is back: it shows then that none
+// of it is to blame.
+func TestWhatIsTriedByItselfWhileTheStoreIsAwayGoesTogetherAgain(t *testing.T) {
+	t.Parallel()
+	for name, err := range map[string]error{"reset": broken, "503": status.Error(codes.Unavailable, "503")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const commits = 2000
+			var single, after atomic.Int64
+			r := open(t, sharedServer(t).Endpoints(), through(func(req *pb.TxnRequest) error {
+				if single.Load() >= 100 {
+					after.Add(1)
+					return nil
+				}
+				if len(req.Success) == 1 && req.Success[0].GetRequestPut() != nil {
+					single.Add(1)
+				}
+				return err
+			}))
+			txns := make([]registry.Txn, commits)
+			for i := range txns {
+				txns[i] = putHarmless(fmt.Sprintf("/%d", i), "")
+			}
+			for _, o := range r.CommitAll(within(t, time.Minute), txns) {
+				require.NoError(t, o.Err)
+			}
+			require.Less(t, after.Load(), int64(commits/10))
+		})
+	}
+}
+
 // A store that has too many requests gets no more of them for that: what it refuses goes together again.
 func TestWhatABusyStoreRefusesStaysTogether(t *testing.T) {
 	t.Parallel()
