@@ -110,8 +110,10 @@ func (t *Timetable) Set(e *Entry, schedule cronexpr.Schedule, j jitter.Jitter, d
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.remove(e)
+	now := t.now()
+	t.see(now) // without e: a clock that was set back gives the others fires that came before this one was set
 	e.schedule, e.jitter = schedule, j
-	if now := t.now(); delayed {
+	if delayed {
 		e.waitDelayed(now, told)
 	} else {
 		e.waitFor(schedule.Next(now))

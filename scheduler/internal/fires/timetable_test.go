@@ -375,6 +375,29 @@ func TestFiresAfterAClockWasSetBackUnseen(t *testing.T) {
 	})
 }
 
+// What is set after the clock was set back, and before the next look, is told of no fire that came before it was set.
+func TestAnEntryIsSetAfterAClockWasSetBackUnseen(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var ahead time.Duration
+		table := NewTimetable(func() time.Time { return time.Now().Add(ahead) })
+		start := time.Now()
+		told := make(map[string][]time.Duration)
+		entry := func(name string) *Entry {
+			return NewEntry(func(tick Tick) { told[name] = append(told[name], tick.First.Sub(start)) })
+		}
+		ahead = time.Minute
+		table.set(entry("before"), parsed(t, "@every 2s"))
+		table.fire(table.now())
+		ahead = 0
+		time.Sleep(3 * time.Second)
+		table.set(entry("after"), parsed(t, "@every 2s"))
+		time.Sleep(time.Second / 2)
+		table.fire(table.now())
+		require.Equal(t, map[string][]time.Duration{"before": {2 * time.Second}}, told)
+	})
+}
+
 // The timetable looks at the wall clock again soon, however far away the next fire is.
 func TestHowLongTheTimetableSleeps(t *testing.T) {
 	t.Parallel()
