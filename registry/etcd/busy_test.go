@@ -200,6 +200,26 @@ func isClosed(c <-chan struct{}) bool {
 	}
 }
 
+// What is not sent any more does not wait with the others for a turn that may never come.
+func TestWhatIsNotSentIsForgotten(t *testing.T) {
+	t.Parallel()
+	h := newHeldCommits(t, true)
+	h.sendAll(registry.Turn{})
+	given, giveUp := context.WithCancel(t.Context())
+	for n := range 20 {
+		last := registry.Turn{Rank: registry.RankLast, Share: fmt.Sprint(n % 3)}
+		h.commit(given, "given up", last, context.Canceled)
+		last.Until = time.Now().Add(100 * time.Millisecond)
+		h.commit(t.Context(), "over", last, registry.ErrNotSent)
+	}
+	h.commit(t.Context(), "waits", registry.Turn{}, nil)
+	giveUp()
+	h.waits(1)
+	close(h.allowed)
+	require.Equal(t, "waits", <-h.arrived)
+	h.all.Wait()
+}
+
 // heldCommits are commits that a handle sends and that wait for the test on their way.
 type heldCommits struct {
 	t       *testing.T

@@ -116,7 +116,7 @@ func (q *queue) expire(c *commit) {
 	defer q.mu.Unlock()
 	if c.request == nil && !c.explains && c.abandoned == nil {
 		c.abandoned = func(error) error { return registry.ErrNotSent }
-		c.fail(registry.ErrNotSent)
+		q.leave(c, registry.ErrNotSent)
 	}
 }
 
@@ -128,10 +128,16 @@ func (q *queue) abandon(c *commit, why func(meaning error) error) {
 	c.abandoned = why
 	switch {
 	case c.request == nil:
-		c.fail(c.abandoned(c.unansweredMeaning()))
+		q.leave(c, c.abandoned(c.unansweredMeaning()))
 	case !c.request.abandon():
 		c.fail(c.abandoned(c.request.unansweredMeaning()))
 	}
+}
+
+// leave ends a commit that was abandoned while it was not under way. The caller holds mu.
+func (q *queue) leave(c *commit, err error) {
+	c.fail(err)
+	q.lanes[laneOf(c)].pending.Leave(func(c *commit) bool { return c.abandoned != nil })
 }
 
 // unansweredMeaning is what an end without an answer means for the commit.

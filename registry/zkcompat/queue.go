@@ -137,6 +137,7 @@ func (q *queue) withdraw(c *commit, leaving bool) bool {
 		return false
 	}
 	c.state = commitGone
+	q.pending.Leave(func(c *commit) bool { return c.state == commitGone })
 	return true
 }
 

@@ -49,6 +49,7 @@ func (g *Gate) Enter(ctx context.Context, turn registry.Turn) error {
 		return nil
 	default:
 		e.gone = true
+		g.waiting.Leave(func(e *entrant) bool { return e.gone })
 		return err
 	}
 }

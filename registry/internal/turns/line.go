@@ -3,6 +3,7 @@ package turns
 
 import (
 	"container/list"
+	"slices"
 
 	"github.com/elasticron/elasticron/registry"
 )
@@ -23,6 +24,7 @@ type Line[T any] struct {
 	ranks  [registry.Ranks]ring[T]
 	n      int
 	passed int // how many went while the backlog waited
+	left   int // how many have left since such were dropped
 }
 
 // ring is what waits of one rank. Beyond the store's capacity that may be thousands of shares, so nothing looks at all of
@@ -83,6 +85,18 @@ func (l *Line[T]) Return(turn registry.Turn, v T) {
 	l.n++
 }
 
+// Leave notes that one of those in the line, which gone tells of, waits no more. Its turn may never come, so all of the like
+// are dropped when they are half of the line.
+func (l *Line[T]) Leave(gone func(T) bool) {
+	if l.left++; 2*l.left < l.n {
+		return
+	}
+	l.left = 0
+	for i := range l.ranks {
+		l.n -= l.ranks[i].drop(gone)
+	}
+}
+
 // Take takes the next one out. It is false if there is none.
 func (l *Line[T]) Take() (v T, ok bool) {
 	if l.n == 0 {
@@ -115,14 +129,33 @@ func (r *ring[T]) take() T {
 	r.taken++
 	switch {
 	case s.head == len(s.waiting):
-		delete(r.shares, s.name)
-		r.turn.Remove(s.place)
-		r.taken = 0
+		r.remove(s)
 	case r.taken >= together:
 		r.turn.MoveToBack(s.place)
 		r.taken = 0
 	}
 	return v
+}
+
+// remove takes a share out that has nothing waiting.
+func (r *ring[T]) remove(s *share[T]) {
+	if r.turn.Front() == s.place {
+		r.taken = 0
+	}
+	delete(r.shares, s.name)
+	r.turn.Remove(s.place)
+}
+
+// drop takes out those that gone tells of, and returns how many they were.
+func (r *ring[T]) drop(gone func(T) bool) (n int) {
+	for _, s := range r.shares {
+		n += len(s.waiting) - s.head
+		s.waiting, s.head = slices.DeleteFunc(s.waiting[s.head:], gone), 0
+		if n -= len(s.waiting); len(s.waiting) == 0 {
+			r.remove(s)
+		}
+	}
+	return n
 }
 
 func (l *Line[T]) rank(turn registry.Turn) *ring[T] {

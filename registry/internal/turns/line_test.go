@@ -153,3 +153,37 @@ func TestWhatIsReturnedKeepsItsPlace(t *testing.T) {
 		})
 	}
 }
+
+// Those that wait no more are dropped when they are half of all, and the others keep their order.
+func TestWhatWaitsNoMoreIsDropped(t *testing.T) {
+	t.Parallel()
+	const live = 40
+	var l Line[string]
+	gone := make(map[string]bool)
+	isGone := func(v string) bool { return gone[v] }
+	var want []string
+	for i := range live {
+		v := fmt.Sprint("a", i)
+		l.Add(of(registry.RankWork, "a"), v)
+		want = append(want, v)
+	}
+	first, _ := l.Take()
+	require.Equal(t, want[0], first)
+	for i := range 1000 {
+		v := fmt.Sprint("gone", i)
+		l.Add(of([]registry.Rank{registry.RankFirst, registry.RankWork, registry.RankLast}[i%3], []string{"a", "b", "c"}[i%3]), v)
+		gone[v] = true
+		l.Leave(isGone)
+		require.Less(t, l.Len(), 2*live)
+	}
+	l.Add(of(registry.RankWork, "b"), "b0")
+	l.Add(of(registry.RankFirst, "a"), "first")
+	l.Return(of(registry.RankWork, "a"), first)
+	all := slices.DeleteFunc(takeAll(&l), isGone)
+	require.Equal(t, "first", all[0])
+	require.Equal(t, want[:together], all[1:together+1])
+	require.Equal(t, want, slices.DeleteFunc(all[1:], func(v string) bool { return v == "b0" }))
+	require.Zero(t, l.Len())
+	l.Leave(isGone)
+	require.Zero(t, l.Len())
+}
