@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -182,6 +183,47 @@ func TestMoreThanABufferHolds(t *testing.T) {
 	stop()
 	require.NoError(t, bus.Close(context.Background()))
 	require.Zero(t, bus.Stats()[0].Dropped)
+}
+
+// A sink that takes nothing keeps what there is from no other one for long. While none takes anything, none loses any of it.
+func TestASinkThatTakesNothingHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const items = 120
+		reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))
+		begun, err := jobtree.Record{}.Begin(jobtree.Begin{Instance: instance, Session: 7, Source: "scheduled", Fire: noon, Time: noon})
+		require.NoError(t, err)
+		writes := make([]registry.Write, items)
+		for i := range writes {
+			writes[i] = registry.Put(jobtree.For("orders").ItemRecord(i), jobtree.EncodeRecord(begun))
+		}
+		_, err = reg.Commit(t.Context(), registry.Txn{Then: writes})
+		require.NoError(t, err)
+		newSink := func() *slowSink { return &slowSink{goOn: make(chan struct{}), runs: make(map[string]int)} }
+		healthy, away := newSink(), newSink()
+		bus, err := history.NewBus(history.WithSink("healthy", healthy, history.WithBuffer(32)), history.WithSink("away", away, history.WithBuffer(32)))
+		require.NoError(t, err)
+		bus.Start()
+		stop, err := recorder.Start(t.Context(), reg, bus)
+		require.NoError(t, err)
+		time.Sleep(time.Hour)
+		for _, s := range bus.Stats() {
+			require.Zero(t, s.Dropped, "while none takes anything")
+		}
+		close(healthy.goOn)
+		time.Sleep(recorder.Patience / 2)
+		require.Less(t, healthy.of("orders"), items)
+		require.Zero(t, bus.Stats()[1].Dropped, "it may take something soon")
+		time.Sleep(time.Minute)
+		require.Equal(t, items, healthy.of("orders"))
+		close(away.goOn)
+		time.Sleep(time.Minute)
+		require.Positive(t, away.of("orders"))
+		stop()
+		require.NoError(t, bus.Close(context.Background()))
+		require.Zero(t, bus.Stats()[0].Dropped)
+		require.NoError(t, reg.Close(context.Background()))
+	})
 }
 
 // A recorder can be stopped while a sink takes nothing, and leaves it the half of the buffer.

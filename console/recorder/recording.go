@@ -2,6 +2,7 @@ package recorder
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,9 @@ const (
 	many = 100
 	// roomEvery is how often it is looked for room. A sink takes a batch or some in the meantime, of the half of a buffer.
 	roomEvery = 20 * time.Millisecond
+	// patience is how long a sink that takes nothing holds up the others. One that is merely slow has taken a batch by then, or has
+	// failed to.
+	patience = 30 * time.Second
 )
 
 // recording posts what a view tells.
@@ -27,10 +31,17 @@ type recording struct {
 	ctx      context.Context //nolint:containedctx // until stop
 	cancel   context.CancelFunc
 	posting  sync.WaitGroup
+	held     map[string]hold // by sink; only the goroutine that posts slowly looks
+}
+
+// hold is for how many looks a sink has held up others, and what it had taken by then.
+type hold struct {
+	looks int
+	taken uint64
 }
 
 func newRecording(to Poster) *recording {
-	r := &recording{to: to}
+	r := &recording{to: to, held: make(map[string]hold)}
 	if bus, is := to.(interface{ Stats() []history.Stats }); is {
 		r.stats = bus.Stats
 	}
@@ -83,12 +94,23 @@ func (r *recording) postSlowly(changes []registry.Change) {
 	}
 }
 
-// roomy tells whether each sink's buffer is not even half full.
+// roomy tells whether each sink's buffer is not even half full, but for those that have taken nothing for long: others go on
+// without them. As long as there is no other one, nothing is lost by waiting.
 func (r *recording) roomy() bool {
-	for _, s := range r.stats() {
-		if s.Room <= s.Waiting {
-			return false
-		}
+	stats := r.stats()
+	full := slices.DeleteFunc(slices.Clone(stats), func(s history.Stats) bool { return s.Room > s.Waiting })
+	if len(full) > 0 && len(full) == len(stats) {
+		return false
 	}
-	return true
+	roomy := true
+	for _, s := range full {
+		h, taken := r.held[s.Sink], s.Delivered+s.Rejected
+		if h.taken != taken {
+			h = hold{taken: taken}
+		}
+		h.looks++
+		r.held[s.Sink] = h
+		roomy = roomy && h.looks > int(patience/roomEvery)
+	}
+	return roomy
 }
