@@ -82,7 +82,7 @@ func TestAnIdentityEnds(t *testing.T) {
 	require.False(t, Identity{}.Valid(now), "nobody")
 	require.True(t, Identity{Name: "anna"}.Valid(now))
 	require.False(t, Identity{Name: "anna", Until: now}.Valid(now))
-	require.False(t, Identity{Name: "anna", still: func() bool { return false }}.Valid(now))
+	require.False(t, Identity{Name: "anna", look: func() ([]Grant, bool) { return nil, false }}.Valid(now))
 	require.Equal(t, Identity{}, FromContext(t.Context()))
 	require.Equal(t, "anna", FromContext(NewContext(t.Context(), Identity{Name: "anna"})).Name)
 }

@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -21,20 +22,31 @@ type Identity struct {
 	// Until is when this ends if nothing else happens; zero if it does not.
 	Until time.Time
 
-	still func() bool
+	look func() (grants []Grant, known bool) // what they are granted by now, if they are still known; nil: what Grants says
 }
 
 // Valid tells whether this is still so: Until has not come, and nobody has taken the session, the token or the grants
 // away. It is for what takes longer than a request, such as a stream. Whoever has other grants by now must ask anew.
 func (id Identity) Valid(now time.Time) bool {
+	again := id.Again(now)
+	return again.Name != "" && slices.Equal(again.Grants, id.Grants)
+}
+
+// Again returns who this is by now, with what they are granted by now: nobody, if Until has come, or the session or the token was
+// taken away. It is for what was let in a while ago and is about to be done.
+func (id Identity) Again(now time.Time) Identity {
 	switch {
 	case id.Name == "", !id.Until.IsZero() && !now.Before(id.Until):
-		return false
-	case id.still == nil:
-		return true
-	default:
-		return id.still()
+		return Identity{}
+	case id.look == nil:
+		return id
 	}
+	grants, known := id.look()
+	if !known {
+		return Identity{}
+	}
+	id.Grants = grants
+	return id
 }
 
 type identityKey struct{}

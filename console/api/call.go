@@ -55,6 +55,7 @@ type call struct {
 	r   *http.Request
 	ctx context.Context //nolint:containedctx // it is the request's, bounded
 
+	rt  route
 	who access.Identity
 	ns  *namespace // nil where the route is about none
 	job string     // that the route is about; empty is none
@@ -73,7 +74,7 @@ func (a *API) carriedOut(rt route) http.Handler {
 			// A connection that cannot have deadlines is bounded by its server.
 			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
 		}
-		c := &call{API: a, w: w, r: r, ctx: ctx, who: access.FromContext(r.Context())}
+		c := &call{API: a, w: w, r: r, ctx: ctx, rt: rt, who: access.FromContext(r.Context())}
 		err := c.allowed(rt)
 		if err == nil {
 			err = knownParameters(r.URL.RawQuery, rt.parameters)
@@ -118,6 +119,9 @@ func (c *call) inTurn(limit int64, do func() error) error {
 		ctx, cancel := context.WithTimeout(c.r.Context(), maxTime+wire.MaxWait)
 		defer cancel()
 		c.ctx = ctx
+		if err := c.allowedStill(); err != nil {
+			return err
+		}
 	}
 	return do()
 }
@@ -128,7 +132,7 @@ func (c *call) read() ([]byte, error) {
 	if err != nil {
 		return nil, unread(err)
 	}
-	return text, nil
+	return text, c.allowedStill()
 }
 
 // allowed finds what the route is about, and asks whether who asks may do it. What there is not is told only to who
@@ -171,6 +175,13 @@ func (c *call) allowed(rt route) error {
 	return nil
 }
 
+// allowedStill asks anew whether who asks may do it. What was let in may come slowly or wait for its turn, and their session, token
+// or grants may be taken away meanwhile: from then on nothing is to be done or shown for them.
+func (c *call) allowedStill() error {
+	c.who = c.who.Again(time.Now())
+	return c.allowed(c.rt)
+}
+
 // mayEach asks for each job that the request names.
 func (c *call) mayEach(action access.Action, jobs ...string) error {
 	for _, job := range jobs {
@@ -206,8 +217,7 @@ func (c *call) answer(status int, value any) error {
 	if err != nil {
 		return err
 	}
-	c.send(status, text)
-	return nil
+	return c.send(status, text)
 }
 
 func encoded(value any) ([]byte, error) {
@@ -218,11 +228,18 @@ func encoded(value any) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// send writes JSON that is encoded.
-func (c *call) send(status int, text []byte) {
+// send writes JSON that is encoded. What is shown may have been long in coming, and so is shown to who may still see it; what was
+// done is told in any case.
+func (c *call) send(status int, text []byte) error {
+	if c.rt.method == http.MethodGet {
+		if err := c.allowedStill(); err != nil {
+			return err
+		}
+	}
 	c.w.Header().Set("Content-Type", "application/json")
 	c.w.WriteHeader(status)
 	_, _ = c.w.Write(text) // who has gone needs no answer
+	return nil
 }
 
 // maxHow bounds, in bytes, what is written down of the program that was used.

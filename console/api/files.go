@@ -47,6 +47,9 @@ func exportJobs(c *call) error {
 	if faults != nil && len(text) == 0 {
 		return fault(http.StatusConflict, string(operate.CauseUnusable), "no job can be exported: %s", faults)
 	}
+	if err := c.allowedStill(); err != nil {
+		return err
+	}
 	if faults != nil {
 		text = append([]byte(texts.Comment(faults.Error())), text...)
 		c.w.Header().Set(wire.HeaderLeftOut, strconv.Itoa(leftOut(faults)))

@@ -33,8 +33,7 @@ func (c *call) rowsOfAll(name string, kept *keptRows, of func(*operate.Namespace
 	text := make([]byte, 0, len(rows)+len(state)+len(name)+8)
 	text = append(text, `{"`+name+`":`...)
 	text = append(append(text, rows...), ',')
-	c.send(http.StatusOK, append(text, state[1:]...))
-	return nil
+	return c.send(http.StatusOK, append(text, state[1:]...))
 }
 
 // keptRows are rows as JSON, of the namespace that was shown last.

@@ -60,6 +60,9 @@ func listNodes(c *call) error {
 		var p *live.Picture
 		if after > 0 { // who follows has been told what was, and hears more when the registry answers
 			p = c.newerThan(c.picture(), after)
+			if err := c.allowedStill(); err != nil {
+				return err
+			}
 		} else if p, err = c.answering(); err != nil {
 			return err
 		}
@@ -73,8 +76,7 @@ func listNodes(c *call) error {
 		return err
 	}
 	c.w.Header().Set("ETag", fmt.Sprintf("%q", state.Revision().String()))
-	c.send(http.StatusOK, text)
-	return nil
+	return c.send(http.StatusOK, text)
 }
 
 // tree encodes a page of what who asks may read, when it is its turn: many who ask at once do not copy the namespace as many
@@ -85,6 +87,9 @@ func (c *call) tree(state registry.Snapshot, below, behind string, secrets bool)
 		defer func() { <-c.trees }()
 	case <-c.ctx.Done():
 		return nil, context.Cause(c.ctx)
+	}
+	if err := c.allowedStill(); err != nil {
+		return nil, err
 	}
 	answer := wire.NodeList{Nodes: []wire.Node{}, Revision: state.Revision(), Java: c.ns.java}
 	may := make(map[string]bool)

@@ -24,8 +24,8 @@ const (
 func (h *Hub) Events() http.Handler { return http.HandlerFunc(h.events) }
 
 func (h *Hub) events(w http.ResponseWriter, r *http.Request) {
-	who := access.FromContext(r.Context())
 	asked, refused := askedOf(w, r)
+	who := access.FromContext(r.Context()).Again(time.Now()) // what is asked for may come slowly
 	var topics []wanted
 	if refused == nil {
 		topics, refused = h.topicsOf(asked, r.Header.Get("Last-Event-ID"), who)

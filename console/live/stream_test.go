@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -354,6 +356,23 @@ func TestLimitsOfStreams(t *testing.T) {
 		}
 		require.Zero(t, h.cfg.Limits.Streams())
 		require.Empty(t, h.cfg.Limits.users)
+	})
+}
+
+// Who is nobody any more by the time that it is known what is asked for is sent nothing.
+func TestWhoAsksTooSlowly(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, _ *store, h *Hub) {
+		who := anna
+		who.Until = time.Now().Add(time.Minute)
+		body, write := io.Pipe()
+		p := sends(t, h, who, httptest.NewRequest("POST", "/events", body))
+		time.Sleep(time.Minute)
+		_, err := write.Write([]byte(`{"topics":["overview"]}`))
+		require.NoError(t, err)
+		require.NoError(t, write.Close())
+		<-p.over
+		require.Equal(t, http.StatusForbidden, p.status)
 	})
 }
 
