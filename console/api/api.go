@@ -45,7 +45,8 @@ type API struct {
 	now        func() time.Time
 	mux        *http.ServeMux
 	trees      chan struct{} // how many trees may be copied at once
-	large      chan struct{} // how many long requests may be read at once
+	bodies     *places       // of long requests
+	large      chan struct{} // how many of them may be done at once
 	removals   removals
 }
 
@@ -56,7 +57,7 @@ const mostTrees = 4
 func New(c Config) (*API, error) {
 	a := &API{
 		namespaces: make(map[string]*namespace), log: c.Logger, now: c.Now,
-		trees: make(chan struct{}, mostTrees), large: make(chan struct{}, mostLarge),
+		trees: make(chan struct{}, mostTrees), bodies: newPlaces(mostOfOne, mostBodies), large: make(chan struct{}, mostLarge),
 		removals: removals{patience: removalTime, under: make(map[string]context.CancelFunc)},
 	}
 	if a.log == nil {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -182,8 +184,9 @@ func TestLongRequests(t *testing.T) {
 	p = w.ask(t, olaf, "POST", "/bulk?dry-run", changes).problem(t, 400)
 	require.Equal(t, "body: it has more than 1048576 values", p.Detail)
 
-	for range mostLarge {
-		w.api.large <- struct{}{}
+	for range mostOfOne {
+		_, err := w.api.bodies.take(t.Context(), olaf.Name)
+		require.NoError(t, err)
 	}
 	ctx, cancel := context.WithCancel(access.NewContext(t.Context(), olaf))
 	cancel()
@@ -194,6 +197,41 @@ func TestLongRequests(t *testing.T) {
 	}
 	short := wire.Bulk{Verb: "disable", Jobs: []string{"mail"}}
 	require.Equal(t, 200, w.ask(t, olaf, "POST", "/bulk?dry-run", short).status, "a short one waits for nobody")
+}
+
+// Whoever sends slowly, as many requests as they may, keeps nobody but themselves from sending long ones.
+func TestSlowBodiesKeepNobodyElseOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	ask := func(ctx context.Context, who access.Identity, path string, body io.Reader) *httptest.ResponseRecorder {
+		recorder := httptest.NewRecorder()
+		w.api.ServeHTTP(recorder, httptest.NewRequestWithContext(access.NewContext(ctx, who), "POST", "/namespaces/shop"+path, body))
+		return recorder
+	}
+	var slow sync.WaitGroup
+	var ends []func()
+	for range mostLarge - 1 {
+		body, write := io.Pipe()
+		slow.Go(func() { require.Equal(t, 200, ask(t.Context(), mailer, "/bulk?dry-run", body).Code) })
+		_, err := io.WriteString(write, `{"verb":"disable",`) // it is being read
+		require.NoError(t, err)
+		ends = append(ends, func() {
+			_, err := io.WriteString(write, `"jobs":["mail"]}`)
+			require.NoError(t, errors.Join(err, write.Close()))
+		})
+	}
+	file := "new:\n  config: {cron: '@daily', shardingTotalCount: 1}\n" + strings.Repeat("# x\n", maxBody/4)
+	got := ask(t.Context(), anna, "/import?dry-run", strings.NewReader(file))
+	require.Equal(t, 200, got.Code, got.Body)
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, statusBrokenOff, ask(gone, mailer, "/bulk?dry-run", io.NopCloser(unreadable{t})).Code)
+	for _, end := range ends {
+		end()
+	}
+	slow.Wait()
+	require.Empty(t, w.api.bodies.own, "users are forgotten")
+	require.Less(t, mostOfOne, mostLarge, "nobody has all turns")
 }
 
 // A GET changes nothing, whoever asks for whatever.

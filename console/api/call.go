@@ -28,8 +28,12 @@ const (
 
 	// maxValues bounds the values of a request about several jobs: decoded, an empty one takes many times its bytes.
 	maxValues = 1 << 20
-	// mostLarge is how many requests that may be longer than maxBody are read and decoded at once.
-	mostLarge = 2
+	// mostLarge is how many requests that are longer than maxBody are decoded and done at once.
+	mostLarge = 3
+	// mostBodies is how many that may be longer are read at once, or wait to be done, and mostOfOne how many of them are of one
+	// user: fewer than mostLarge, so that nobody has all turns.
+	mostBodies = 6
+	mostOfOne  = 2
 )
 
 // limitOf is how many bytes a request may have.
@@ -60,6 +64,9 @@ type call struct {
 	ns  *namespace // nil where the route is about none
 	job string     // that the route is about; empty is none
 
+	text  []byte // the body, if whole says that it was read
+	whole bool
+
 	operation string // id of the operation that was begun
 }
 
@@ -67,20 +74,15 @@ type call struct {
 // problems.
 func (a *API) carriedOut(rt route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), maxTime+wire.MaxWait)
-		defer cancel()
 		r.Body = http.MaxBytesReader(w, r.Body, limitOf(rt, r))
-		if rt.path != inNamespace+"/events" { // which bounds each frame
-			// A connection that cannot have deadlines is bounded by its server.
-			_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
-		}
-		c := &call{API: a, w: w, r: r, ctx: ctx, rt: rt, who: access.FromContext(r.Context())}
+		c := &call{API: a, w: w, r: r, rt: rt, who: access.FromContext(r.Context())}
+		defer c.anew()()
 		err := c.allowed(rt)
 		if err == nil {
 			err = knownParameters(r.URL.RawQuery, rt.parameters)
 		}
 		if err == nil {
-			err = c.inTurn(limitOf(rt, r), func() error { return protect.Call(func() error { return rt.do(c) }) })
+			err = c.inTurn(limitOf(rt, r), func() error { return protect.Call(func() error { return rt.do(c) }) }) //nolint:contextcheck // c has it, bounded
 		}
 		if err == nil {
 			return
@@ -104,30 +106,67 @@ func (c *call) conceal(p *wire.Problem, err error, attrs ...any) {
 	}
 }
 
-// inTurn does what was asked for. If that may be long, it waits until few others are: what was shown of thousands of jobs takes
-// many times its bytes in memory. Who has waited has its time from then on.
+// inTurn does what was asked for. If that may be long, few others are read at once, and it waits then until fewer are done: what
+// was shown of thousands of jobs takes many times its bytes in memory. So nobody waits for somebody else who sends slowly. Who has
+// waited has its time from then on.
 func (c *call) inTurn(limit int64, do func() error) error {
-	if limit > maxBody && (c.r.ContentLength < 0 || c.r.ContentLength > maxBody) {
-		select {
-		case c.large <- struct{}{}:
-			defer func() { <-c.large }()
-		case <-time.After(maxTime):
-			return fault(http.StatusServiceUnavailable, wire.CauseUnavailable, "%d long requests are under way, and nothing was done for this one: send it again", cap(c.large))
-		case <-c.ctx.Done():
-			return context.Cause(c.ctx)
-		}
-		ctx, cancel := context.WithTimeout(c.r.Context(), maxTime+wire.MaxWait)
-		defer cancel()
-		c.ctx = ctx
-		if err := c.allowedStill(); err != nil {
-			return err
-		}
+	if limit <= maxBody || 0 <= c.r.ContentLength && c.r.ContentLength <= maxBody {
+		return do()
 	}
+	leave, err := c.place(c.bodies)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if c.text, err = c.read(); err != nil {
+		return err
+	}
+	c.whole = true
+	defer c.anew()()
+	if len(c.text) <= maxBody {
+		return do()
+	}
+	ctx, cancel := c.waiting()
+	defer cancel()
+	if err := enter(ctx, c.large); err != nil {
+		return err
+	}
+	defer func() { <-c.large }()
+	if err := c.allowedStill(); err != nil {
+		return err
+	}
+	defer c.anew()()
 	return do()
+}
+
+// place waits for a place of who asks.
+func (c *call) place(of *places) (leave func(), err error) {
+	ctx, cancel := c.waiting()
+	defer cancel()
+	return of.take(ctx, c.who.Name)
+}
+
+// waiting is for what waits until others are done.
+func (c *call) waiting() (context.Context, context.CancelFunc) {
+	busy := fault(http.StatusServiceUnavailable, wire.CauseUnavailable, "others that are as long are under way, and nothing was done for this request: send it again")
+	return context.WithTimeoutCause(c.ctx, maxTime, busy)
+}
+
+// anew gives a request its whole time from now on.
+func (c *call) anew() (cancel context.CancelFunc) {
+	c.ctx, cancel = context.WithTimeout(c.r.Context(), maxTime+wire.MaxWait)
+	if c.rt.path != inNamespace+"/events" { // which bounds each frame
+		// A connection that cannot have deadlines is bounded by its server.
+		_ = http.NewResponseController(c.w).SetWriteDeadline(time.Now().Add(2*maxTime + wire.MaxWait))
+	}
+	return cancel
 }
 
 // read reads the whole body.
 func (c *call) read() ([]byte, error) {
+	if c.whole {
+		return c.text, nil
+	}
 	text, err := io.ReadAll(c.r.Body)
 	if err != nil {
 		return nil, unread(err)
@@ -175,8 +214,8 @@ func (c *call) allowed(rt route) error {
 	return nil
 }
 
-// allowedStill asks anew whether who asks may do it. What was let in may come slowly or wait for its turn, and their session, token
-// or grants may be taken away meanwhile: from then on nothing is to be done or shown for them.
+// allowedStill asks anew whether who asks may do it. What was let in may come slowly or wait for its turn, and their session,
+// token or grants may be taken away meanwhile: from then on nothing is to be done or shown for them.
 func (c *call) allowedStill() error {
 	c.who = c.who.Again(time.Now())
 	return c.allowed(c.rt)
@@ -228,8 +267,8 @@ func encoded(value any) ([]byte, error) {
 	return text.Bytes(), err
 }
 
-// send writes JSON that is encoded. What is shown may have been long in coming, and so is shown to who may still see it; what was
-// done is told in any case.
+// send writes JSON that is encoded. What is shown may have been long in coming, and so is shown to who may still see it; what
+// was done is told in any case.
 func (c *call) send(status int, text []byte) error {
 	if c.rt.method == http.MethodGet {
 		if err := c.allowedStill(); err != nil {

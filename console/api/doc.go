@@ -24,7 +24,7 @@
 // # Limits
 //
 // A request has at most 1 MiB, one about several jobs 16 MiB and [wire.MaxPlans] plans, a file to import 8 MiB. Of those above
-// 1 MiB two are read at once, and none of who may do what it asks for to no job. An answer takes at most 20 seconds and what
-// ?wait says, and is then 503; what was asked for may have been done, and the problem has the id to ask again with. A request
-// that its client broke off meanwhile counts as 499.
+// 1 MiB six are read and three done at once, two of one user, and none is read of who may do what it asks for to no job. An
+// answer takes at most 20 seconds and what ?wait says, and is then 503; what was asked for may have been done, and the problem
+// has the id to ask again with. A request that its client broke off meanwhile counts as 499.
 package api
