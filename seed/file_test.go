@@ -304,3 +304,17 @@ func FuzzParseYAML(f *testing.F) {
 		}
 	})
 }
+
+// Of very many faults some are told, and the others counted.
+func TestManyFaults(t *testing.T) {
+	t.Parallel()
+	_, err := seed.ParseYAML([]byte(strings.Repeat("a: {}\n", 1000)))
+	require.ErrorIs(t, err, seed.ErrInvalid)
+	lines := strings.Split(err.Error(), "\n")
+	require.Len(t, lines, 101)
+	require.Equal(t, "line 100: invalid seed: /a says nothing", lines[99])
+	require.Equal(t, "invalid seed: there are 900 more faults", lines[100])
+
+	_, err = seed.ParseYAML([]byte(strings.Repeat(strings.Repeat("a", 1000)+": {}\n", 1000)))
+	require.Less(t, len(err.Error()), 80<<10)
+}

@@ -17,7 +17,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// ParseYAML reads the text of a YAML file. The error joins all faults with it.
+// ParseYAML reads the text of a YAML file. The error joins all faults with it, or 100 of them and how many more there are.
 func ParseYAML(text []byte) (File, error) {
 	reader := yaml.NewDecoder(strings.NewReader(string(text)))
 	var document, more yaml.Node
@@ -32,11 +32,20 @@ func ParseYAML(text []byte) (File, error) {
 	}
 	r := yamlReader{open: make(map[*yaml.Node]bool), room: roomFor(len(text))}
 	r.walk("", document.Content[0])
+	if r.untold > 0 {
+		r.faults = append(r.faults, fmt.Errorf("%w: there are %d more faults", ErrInvalid, r.untold))
+	}
 	if err := errors.Join(r.faults...); err != nil {
 		return File{}, err
 	}
 	return r.file, nil
 }
+
+// How many faults are told, and about how many bytes they have: a file may have as many as it has lines, each with a long name.
+const (
+	maxFaults = 100
+	maxTold   = 64 << 10
+)
 
 // maxByAlias bounds the nodes that are there by aliases, which can make very much of very little.
 const maxByAlias = 100_000
@@ -45,6 +54,8 @@ const maxByAlias = 100_000
 type yamlReader struct {
 	file    File
 	faults  []error
+	told    int                 // how many bytes the faults have
+	untold  int                 // how many faults there are besides
 	open    map[*yaml.Node]bool // what aliases name that is being walked
 	byAlias int                 // how many nodes are there by aliases
 	room    int                 // how many bytes the file may still make
@@ -61,7 +72,7 @@ func (r *yamlReader) spend(n *yaml.Node, bytes int) bool {
 		return true
 	}
 	if had {
-		r.fault(n, errors.New("aliases, or what stands below long names, make too many bytes of this file"))
+		r.faultOfFile(n, errors.New("aliases, or what stands below long names, make too many bytes of this file"))
 	}
 	r.room = -1
 	return false
@@ -95,7 +106,7 @@ func (r *yamlReader) walk(path string, n *yaml.Node) {
 	if len(r.open) > 0 {
 		if r.byAlias++; r.byAlias > maxByAlias {
 			if r.byAlias == maxByAlias+1 {
-				r.fault(n, fmt.Errorf("aliases make more than %d nodes of this file", maxByAlias))
+				r.faultOfFile(n, fmt.Errorf("aliases make more than %d nodes of this file", maxByAlias))
 			}
 			return
 		}
@@ -137,7 +148,7 @@ func (r *yamlReader) walk(path string, n *yaml.Node) {
 
 func (r *yamlReader) add(path, value string, n *yaml.Node) {
 	if err := r.file.add(path, value); err != nil {
-		r.faults = append(r.faults, fmt.Errorf("line %d: %w", n.Line, err))
+		r.tell(n, err)
 	}
 }
 
@@ -148,7 +159,7 @@ func (r *yamlReader) addStored(path string, n *yaml.Node) {
 		return
 	}
 	if err := r.file.put(path, n.Value, checkStored); err != nil {
-		r.faults = append(r.faults, fmt.Errorf("line %d: %w", n.Line, err))
+		r.tell(n, err)
 	}
 }
 
@@ -159,6 +170,21 @@ func checkStored(path, value string) (job, stored string, err error) {
 }
 
 func (r *yamlReader) fault(n *yaml.Node, err error) {
+	r.tell(n, fmt.Errorf("%w: %w", ErrInvalid, err))
+}
+
+func (r *yamlReader) tell(n *yaml.Node, err error) {
+	if len(r.faults) >= maxFaults || r.told >= maxTold {
+		r.untold++
+		return
+	}
+	err = fmt.Errorf("line %d: %w", n.Line, err)
+	r.told += len(err.Error())
+	r.faults = append(r.faults, err)
+}
+
+// faultOfFile is a fault of the file as a whole, which is told however many others there are.
+func (r *yamlReader) faultOfFile(n *yaml.Node, err error) {
 	r.faults = append(r.faults, fmt.Errorf("line %d: %w: %w", n.Line, ErrInvalid, err))
 }
 

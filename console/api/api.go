@@ -47,6 +47,7 @@ type API struct {
 	trees      chan struct{} // how many trees may be copied at once
 	bodies     *places       // of long requests
 	large      chan struct{} // how many of them may be done at once
+	files      *places       // of files with many values, while they are read
 	removals   removals
 }
 
@@ -58,6 +59,7 @@ func New(c Config) (*API, error) {
 	a := &API{
 		namespaces: make(map[string]*namespace), log: c.Logger, now: c.Now,
 		trees: make(chan struct{}, mostTrees), bodies: newPlaces(mostOfOne, mostBodies), large: make(chan struct{}, mostLarge),
+		files:    newPlaces(1, 1),
 		removals: removals{patience: removalTime, under: make(map[string]context.CancelFunc)},
 	}
 	if a.log == nil {

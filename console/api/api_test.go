@@ -234,6 +234,56 @@ func TestSlowBodiesKeepNobodyElseOut(t *testing.T) {
 	require.Less(t, mostOfOne, mostLarge, "nobody has all turns")
 }
 
+// A file takes many times its bytes in memory, and so has a bound of values, and its faults one of their own.
+func TestImportsAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, nil)
+	for name, text := range map[string]string{
+		"list":    "a: [" + strings.Repeat("0,", maxNodes/2) + "0]",
+		"lists":   "a: [" + strings.Repeat("[],", maxNodes/2) + "0]",
+		"names":   "a: {" + strings.Repeat("0,", maxNodes/2) + "0}",
+		"mapping": strings.Repeat("0:\n", maxNodes/2+1),
+		"items":   "a:\n" + strings.Repeat("-\n", maxNodes+1),
+		"keys":    strings.Repeat("?\n", maxNodes/2+1),
+	} {
+		p := w.ask(t, anna, "POST", "/import?dry-run", text).problem(t, 400)
+		require.Equal(t, "body: it has more than 1200000 values: import it in parts", p.Detail, name)
+	}
+
+	wrong := strings.Repeat("0: {}\n", fewNodes)
+	p := w.ask(t, anna, "POST", "/import?dry-run", wrong).problem(t, 422)
+	require.Contains(t, p.Detail, "line 100: invalid seed: /0 says nothing\ninvalid seed: there are 19900 more faults")
+	p = w.ask(t, anna, "POST", "/import?dry-run", strings.Repeat("ü", maxBody)+": {}").problem(t, 422)
+	require.LessOrEqual(t, len(p.Detail), maxFault)
+
+	leave, err := w.api.files.take(t.Context(), "zoe")
+	require.NoError(t, err)
+	require.Equal(t, 200, w.ask(t, anna, "POST", "/import?dry-run", "new: {config: {cron: '@daily', shardingTotalCount: 1}}").status, "a small one waits for nobody")
+	gone, cancel := context.WithCancel(access.NewContext(t.Context(), anna))
+	cancel()
+	recorder := httptest.NewRecorder()
+	w.api.ServeHTTP(recorder, httptest.NewRequestWithContext(gone, "POST", "/namespaces/shop/import?dry-run", strings.NewReader(wrong)))
+	require.Equal(t, statusBrokenOff, recorder.Code)
+	leave()
+}
+
+// A file of as many jobs as a request may have room for is within the bounds, however it is written.
+func TestNodesOfFilesThatPeopleKeep(t *testing.T) {
+	t.Parallel()
+	for _, job := range []string{
+		"orders-%06d:\n  config:\n    cron: 0 0/5 * * * ?\n    shardingTotalCount: 1\n    misfire: false\n",
+		"orders-%06d: {config: {cron: '0 0/5 * * * ?', shardingTotalCount: 2, shardingItemParameters: '0=a,1=b', failover: true}}\n",
+		`orders-%06d: {config: '{"cron":"0 0/5 * * * ?","shardingTotalCount":2,"shardingItemParameters":"0=a,1=b","failover":true}'}` + "\n",
+		"orders-%06d:\n  config:\n    cron: '@daily'\n    shardingTotalCount: 200\n    shardingItemParameters: " + strings.Repeat("99=a,", 200) + "\n",
+	} {
+		var text strings.Builder
+		for i := 0; text.Len() < maxImport; i++ {
+			fmt.Fprintf(&text, job, i)
+		}
+		require.LessOrEqual(t, nodesOf(text.String()), maxNodes, job)
+	}
+}
+
 // A GET changes nothing, whoever asks for whatever.
 func TestAGetChangesNothing(t *testing.T) {
 	t.Parallel()

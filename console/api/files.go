@@ -7,6 +7,8 @@ import (
 	"path"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -73,10 +75,11 @@ func importJobs(c *call) error {
 	if err != nil {
 		return err
 	}
-	file, err := seed.ParseYAML([]byte(asked.Text))
+	file, err := c.parsed(asked.Text)
 	if err != nil {
-		return fault(http.StatusUnprocessableEntity, string(operate.CauseInvalid), "%s", err)
+		return err
 	}
+	defer c.anew()()
 	opts, wait, err := c.optionsOfMany(asked.AskedOfMany)
 	switch {
 	case err != nil:
@@ -124,6 +127,66 @@ func importJobs(c *call) error {
 	answer.Differences, _ = jobfile.Applied(file, slices.Collect(p.State.All()))
 	c.asWrittenDown(answer.Jobs)
 	return c.answer(statusOf(opts.DryRun, repeated), answer)
+}
+
+// Limits of files to import.
+const (
+	// maxNodes bounds the values of a file: each takes some 200 bytes in memory, and may be written in two. Files that people
+	// keep have no more in maxImport bytes.
+	maxNodes = 1_200_000
+	// fewNodes is up to how many values a file waits for no other.
+	fewNodes = 20_000
+	// maxFault bounds what is told of a file that is wrong, in bytes.
+	maxFault = 128 << 10
+)
+
+// parsed reads a file. One of many values takes hundreds of megabytes meanwhile, so those are read one at a time.
+func (c *call) parsed(text string) (seed.File, error) {
+	n := nodesOf(text)
+	if n > maxNodes {
+		return seed.File{}, malformed("body", "it has more than %d values: import it in parts", maxNodes)
+	}
+	if n > fewNodes {
+		leave, err := c.place(c.files)
+		if err != nil {
+			return seed.File{}, err
+		}
+		defer leave()
+	}
+	file, err := seed.ParseYAML([]byte(text))
+	if err != nil {
+		told := err.Error()
+		told = strings.ToValidUTF8(told[:min(len(told), maxFault)], "")
+		return file, fault(http.StatusUnprocessableEntity, string(operate.CauseInvalid), "%s", told)
+	}
+	return file, c.allowedStill() // which may have been long
+}
+
+// nodesOf is about how many values a YAML text has, keys among them, and hardly fewer than are made of it. What stands in
+// quotes may count, too. Lists and mappings on one line begin where a bracket stands behind a blank; nothing tells where they end.
+func nodesOf(text string) (n int) {
+	blank := func(i int) bool { return i < 0 || i >= len(text) || text[i] <= ' ' || text[i] >= utf8.RuneSelf }
+	oneLine, keyed, said := false, false, false // whether the line has said anything
+	for i := range len(text) {
+		switch char := text[i]; {
+		case char == '-' && blank(i+1):
+			n++
+		case char == ':' && (oneLine || blank(i+1)), char == '?' && (oneLine || !said && blank(i+1)): // a key and a value
+			n += 2
+			keyed = true
+		case char == ',' && oneLine, (char == '[' || char == '{') && (oneLine || blank(i-1)):
+			oneLine = true
+			if !keyed {
+				n += 2 // a value or, in a mapping, a key that has none
+			}
+			keyed = false
+		case !blank(i):
+			said = true
+		case text[i] != ' ' && text[i] != '\t':
+			said = false
+		}
+	}
+	return n
 }
 
 // asWrittenDown has outcomes tell of the operations that the jobs know. A job of a file may have none of the id of the whole: if
