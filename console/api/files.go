@@ -163,7 +163,7 @@ func (c *call) parsed(text string) (seed.File, error) {
 }
 
 // nodesOf is about how many values a YAML text has, keys among them, and hardly fewer than are made of it. What stands in
-// quotes may count, too. Lists and mappings on one line begin where a bracket stands behind a blank; nothing tells where they end.
+// quotes may count, too. Lists and mappings on one line begin where a bracket stands behind a blank, and are not taken to end.
 func nodesOf(text string) (n int) {
 	blank := func(i int) bool { return i < 0 || i >= len(text) || text[i] <= ' ' || text[i] >= utf8.RuneSelf }
 	oneLine, keyed, said := false, false, false // whether the line has said anything
