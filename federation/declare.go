@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -48,6 +49,8 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), err)
 	}
 	j := f.newJob(cfg.Name)
+	// What the caller does with its map and its slice afterwards must not change what is declared later, or once more.
+	cfg.Props, opts = maps.Clone(cfg.Props), slices.Clone(opts)
 	j.cfg, j.handler, j.options, j.waits = cfg, handler, opts, errors.New("it is being declared")
 	j.settling <- struct{}{}
 	defer j.settled()
