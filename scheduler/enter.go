@@ -10,7 +10,8 @@ import (
 
 // enter puts the runner on the list, and starts it if Run is under way. Both are one step under the
 // lock: Run, when it stops, sees the runner and waits for its start, or the runner is refused. wait
-// returns when the job has joined, or at once before Run; of one that is absent, when it has started.
+// returns when the job has joined, or at once before Run; of one that is absent, when it has started. It returns when Run is to
+// stop, too: the job does not join then any more, and an item that adds a job must not wait for that until the stop timeout.
 func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -21,7 +22,7 @@ func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, er
 	if life == nil {
 		return func() error { return nil }, nil // Run starts it
 	}
-	started := make(chan error)
+	started, stop := make(chan error), s.stop
 	s.work.Go(func() { s.startNow(ctx, life, r, started) })
 	return func() error {
 		select {
@@ -29,9 +30,11 @@ func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, er
 			if err != nil || s.isAbsent(r) { // it joins when somebody stores it
 				return err
 			}
-			return r.waitJoined(ctx)
+			return r.waitJoined(ctx, stop)
 		case <-ctx.Done():
 			return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
+		case <-stop.Done():
+			return stoppedFor(stop) //nolint:contextcheck // that of Run tells why it ended
 		}
 	}, nil
 }
@@ -138,19 +141,21 @@ func (s *Scheduler) forgetUnopened(r *runner) bool {
 	return true
 }
 
-// waitJoined waits until the runner's instance is registered.
-func (r *runner) waitJoined(ctx context.Context) error {
+// waitJoined waits until the runner's instance is registered, and no longer than until Run is to stop.
+func (r *runner) waitJoined(ctx, stop context.Context) error {
 	select {
 	case <-r.joinedOrGone.Done():
-		if r.departure.gone.Has() {
-			return errLeft
-		}
-		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
-	case <-r.life.Done():
-		return stoppedFor(r.s.stop) //nolint:contextcheck // that of Run tells why it ended
+	case <-stop.Done():
+		if !r.joinedOrGone.Has() {
+			return stoppedFor(stop) //nolint:contextcheck // that of Run tells why it ended
+		}
 	}
+	if r.departure.gone.Has() {
+		return errLeft
+	}
+	return nil
 }
 
 // isAbsent tells whether a job was not there when it was declared, was not to be created, and is not there now. Its view is

@@ -251,7 +251,7 @@ func (s *Scheduler) startAll(stop, life context.Context, runners []*runner) {
 			if s.isAbsent(r) {
 				return nil // it joins when somebody stores it
 			}
-			if err := r.waitJoined(groupCtx); !r.departure.gone.Has() {
+			if err := r.waitJoined(groupCtx, stop); !r.departure.gone.Has() {
 				return err
 			}
 			return nil // it was left

@@ -306,3 +306,45 @@ func TestAStopWhileAJobIsLeft(t *testing.T) {
 		require.NoError(t, reg.Close(context.Background()))
 	})
 }
+
+// An item adds a job when a stop begins, at any moment of that: it does not wait for a join that can come no more, so the stop
+// takes as long as the registry does, and the item comes to its end.
+func TestAStopWhileAnItemAddsAJob(t *testing.T) {
+	t.Parallel()
+	joined := 0
+	for after := 5 * time.Second; after < 8*time.Second; after += 100 * time.Millisecond {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			reg := c.server.Open("test", memory.WithLatency(200*time.Millisecond))
+			s, err := scheduler.New(reg)
+			require.NoError(t, err)
+			adding, added := make(chan struct{}, 1), make(chan error, 1)
+			adds := func(ctx context.Context, _ job.ShardingContext) error {
+				adding <- struct{}{}
+				_, err := s.Add(ctx, job.Config{Name: "late", Cron: everyFive, ShardingTotalCount: 1}, job.HandlerFunc(nothing))
+				added <- err
+				return nil
+			}
+			require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", adds))))
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.Run(ctx) }()
+			<-s.Ready()
+			sleepUntil(after)
+			began := time.Now()
+			cancel()
+			require.NoError(t, <-done)
+			require.Less(t, time.Since(began), 5*time.Second, "a stop after %s", after)
+			if len(adding) > 0 {
+				if err := <-added; err != nil {
+					require.ErrorIs(t, err, scheduler.ErrStopped)
+				} else {
+					joined++
+				}
+				require.NoError(t, c.take()[0].cause, "a stop after %s", after)
+			}
+			require.NoError(t, reg.Close(context.Background()))
+		})
+	}
+	require.NotZero(t, joined)
+	require.Less(t, joined, 20)
+}
