@@ -49,13 +49,14 @@ const (
 	longestGrace = 30 * 24 * time.Hour
 )
 
-// Completed returns the file with its defaults, or every fault of it.
+// Completed returns the file with its defaults, or every fault of it. What it returns shares nothing with f.
 func (f File) Completed() (File, error) {
 	f, faults := f.completed()
 	return f, errors.Join(faults...)
 }
 
 func (f File) completed() (File, []error) {
+	f.detach()
 	f.complete()
 	var c checker
 	c.registry(f.Registry)
@@ -84,6 +85,34 @@ func (f File) completed() (File, []error) {
 	return f, c.faults
 }
 
+// detach gives the file slices, maps and structs of its own: what it says of a worker, such as the programs that may run, must not
+// change when the caller changes what it has, past all checks.
+func (f *File) detach() {
+	for _, list := range []*[]string{&f.Registry.Etcd, &f.Registry.ZooKeeper, &f.Take.Classes, &f.Take.Jobs} {
+		*list = slices.Clone(*list)
+	}
+	f.Take.Labels = maps.Clone(f.Take.Labels)
+	if f.Script != nil {
+		s := *f.Script
+		for _, list := range []*[]string{&s.Commands, &s.Env.Pass, &s.Env.Files} {
+			*list = slices.Clone(*list)
+		}
+		f.Script = &s
+	}
+	if f.HTTP != nil {
+		h := *f.HTTP
+		for _, list := range []*[]string{&h.Allow, &h.Networks, &h.Secrets, &h.Sign.Keys} {
+			*list = slices.Clone(*list)
+		}
+		f.HTTP = &h
+	}
+	if f.HeadStart != nil {
+		d := *f.HeadStart
+		f.HeadStart = &d
+	}
+}
+
+// complete fills in what was left out. The file must be detached.
 func (f *File) complete() {
 	f.Grace = cmp.Or(f.Grace, Duration(DefaultGrace))
 	f.History.Keep, f.History.Outputs = cmp.Or(f.History.Keep, Duration(DefaultKeep)), cmp.Or(f.History.Outputs, DefaultOutputs)
@@ -92,16 +121,13 @@ func (f *File) complete() {
 	f.Log.Level, f.Log.Format = cmp.Or(f.Log.Level, "info"), cmp.Or(f.Log.Format, "text")
 	f.Registry.Address = cmp.Or(f.Registry.Address, DefaultAddress)
 	if f.Script != nil {
-		s := *f.Script // the caller's stays as it is
+		s := f.Script
 		s.Stop = cmp.Or(s.Stop, Duration(DefaultStop))
 		s.Output = cmp.Or(s.Output, DefaultOutput)
 		s.Log.Size, s.Log.Files = cmp.Or(s.Log.Size, DefaultLogSize), cmp.Or(s.Log.Files, DefaultLogFiles)
-		f.Script = &s
 	}
 	if f.HTTP != nil {
-		h := *f.HTTP
-		h.Output = cmp.Or(h.Output, DefaultOutput)
-		f.HTTP = &h
+		f.HTTP.Output = cmp.Or(f.HTTP.Output, DefaultOutput)
 	}
 	if len(f.Take.Classes) == 0 {
 		f.Take.Classes = f.sections()

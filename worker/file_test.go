@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -171,4 +172,55 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "script.commands")
 	require.ErrorContains(t, err, "script.stop")
 	require.ErrorContains(t, err, "listen")
+}
+
+// A worker keeps nothing that its caller may change afterwards: what a file lets it do changes by a reload alone.
+func TestAFileSharesNothing(t *testing.T) {
+	t.Parallel()
+	var given worker.File
+	fill(reflect.ValueOf(&given).Elem())
+	kept, _ := given.Completed() //nolint:errcheck // what it is filled with means nothing
+	require.Equal(t, "x", kept.Script.Commands[0])
+	require.GreaterOrEqual(t, disjoint(t, reflect.ValueOf(given), reflect.ValueOf(kept), "file"), 12, "slices and maps of a file")
+}
+
+// fill gives a value, and all below it, a content.
+func fill(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(v.Elem())
+	case reflect.Struct:
+		for _, field := range v.Fields() {
+			fill(field)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		fill(v.Index(0))
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("x"), reflect.ValueOf("x"))
+	case reflect.String:
+		v.SetString("x")
+	default:
+	}
+}
+
+// disjoint requires that two values share no pointer, slice or map, and counts their slices and maps.
+func disjoint(t *testing.T, a, b reflect.Value, name string) (n int) {
+	t.Helper()
+	switch a.Kind() {
+	case reflect.Pointer:
+		require.NotEqual(t, a.Pointer(), b.Pointer(), name)
+		n += disjoint(t, a.Elem(), b.Elem(), name)
+	case reflect.Struct:
+		for i := range a.NumField() {
+			n += disjoint(t, a.Field(i), b.Field(i), name+"."+a.Type().Field(i).Name)
+		}
+	case reflect.Slice, reflect.Map:
+		require.NotEqual(t, a.Pointer(), b.Pointer(), name)
+		n++
+	default:
+	}
+	return n
 }

@@ -34,7 +34,7 @@ type entry struct {
 // unspecified ones and a few of clouds, at which only this machine or its cloud listens. An entry that names such an
 // address, or localhost, allows it.
 func NewAddresses(entries []string, networks []netip.Prefix) (Addresses, error) {
-	a := Addresses{networks: networks}
+	a := Addresses{networks: slices.Clone(networks)}
 	if len(entries) == 0 {
 		return a, errors.New(`the list is missing: want entries such as https://*.shop.internal, or "*" for everything`)
 	}

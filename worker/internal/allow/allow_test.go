@@ -190,3 +190,21 @@ func TestWhereNamesLead(t *testing.T) {
 		require.Equal(t, test.allowed, err == nil, "%s by %s: %v", test.address, test.entry, err)
 	}
 }
+
+// Whoever makes a list may change afterwards what it was made of.
+func TestListsAreImmutable(t *testing.T) {
+	t.Parallel()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	job := program(t, dir+"/job")
+	patterns := []string{"/nothing"}
+	commands, err := allow.NewCommands(patterns)
+	require.NoError(t, err)
+	networks := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	addresses, err := allow.NewAddresses([]string{"*"}, networks)
+	require.NoError(t, err)
+	patterns[0], networks[0] = "*", netip.MustParsePrefix("0.0.0.0/0")
+	_, err = commands.Resolve(job)
+	require.ErrorIs(t, err, allow.ErrRefused)
+	require.ErrorIs(t, addresses.Dial("tcp", "192.0.2.1:80", nil), allow.ErrRefused)
+}

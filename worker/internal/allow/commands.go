@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -32,7 +33,7 @@ func NewCommands(patterns []string) (Commands, error) {
 			faults = append(faults, fmt.Errorf(`%q must be an absolute path without "..", such as /opt/jobs/*`, p))
 		}
 	}
-	return Commands{patterns}, errors.Join(faults...)
+	return Commands{slices.Clone(patterns)}, errors.Join(faults...)
 }
 
 // Resolve finds what a command is after all symbolic links, and returns its path, which has none, if it is allowed. Run
