@@ -67,3 +67,24 @@ func TestACallerGoesOnWithItsSettings(t *testing.T) {
 		})
 	}
 }
+
+// What was closed takes no job and does not run, and says so.
+func TestAFederationThatWasClosed(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		f := w.federate("", nil)
+		all := jobs(2)
+		_, err := f.Add(t.Context(), all[0], counting(new(atomic.Int64)))
+		require.NoError(t, err)
+		require.NoError(t, f.Close(t.Context()))
+		_, err = f.Add(t.Context(), all[1], counting(new(atomic.Int64)))
+		require.ErrorIs(t, err, scheduler.ErrStopped)
+		require.Len(t, f.Jobs(), 1)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.ErrorIs(t, f.Run(ctx), scheduler.ErrStopped)
+		require.NoError(t, ctx.Err(), "it ends at once")
+		require.NoError(t, f.Close(t.Context()))
+	})
+}

@@ -39,7 +39,7 @@ var errMoving = errors.New("the job is being moved")
 //
 // Errors, after which the job is not declared: those of [scheduler.Scheduler.Add] but for the registry's being away;
 // [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; what the rule
-// panicked with, as [job.PanicError]; and the end of ctx before that.
+// panicked with, as [job.PanicError]; [scheduler.ErrStopped] after Close, too; and the end of ctx before that.
 func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...scheduler.JobOption) (*Job, error) {
 	err := cfg.Validate() // whether it ever fires again is a matter of its home, where it may be stored otherwise
 	if handler == nil {
@@ -55,13 +55,17 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 	j.settling <- struct{}{}
 	defer j.settled()
 	f.mu.Lock()
-	known := f.jobs[cfg.Name] != nil
-	if !known {
+	switch {
+	case f.closed:
+		err = scheduler.ErrStopped
+	case f.jobs[cfg.Name] != nil:
+		err = scheduler.ErrDeclared
+	default:
 		f.jobs[cfg.Name] = j
 	}
 	f.mu.Unlock()
-	if known {
-		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), scheduler.ErrDeclared)
+	if err != nil {
+		return nil, fmt.Errorf("declare job %q: %w", texts.Shorten(cfg.Name), err)
 	}
 	switch err := j.settle(ctx, nil); {
 	case err == nil:
@@ -74,11 +78,11 @@ func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handle
 	return j, nil
 }
 
-// isClosing tells whether Run is at its end, so that nobody would bring a job to its home any more.
+// isClosing tells whether Run is at its end, or the federation closed, so that nobody would bring a job to its home any more.
 func (f *Federation) isClosing() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.closing || f.stop != nil && f.stop.Err() != nil
+	return f.closing || f.closed || f.stop != nil && f.stop.Err() != nil
 }
 
 // passes tells whether an error goes by itself, when a registry is back or a move is over.

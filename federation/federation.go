@@ -44,6 +44,7 @@ type Federation struct {
 	stop     context.Context // of Run; nil before
 	end      context.CancelFunc
 	closing  bool // nothing is to be begun any more
+	closed   bool // the handles are, or are about to be
 	returned bool
 	timeout  *time.Duration // of SetStopTimeout
 	work     sync.WaitGroup // goroutines of Run
@@ -118,18 +119,21 @@ func (f *Federation) schedulers() (all []*scheduler.Scheduler) {
 // When ctx ends, all schedulers stop at once and within one deadline, that of [scheduler.WithStopTimeout]; then the handles
 // of the registries are closed, each of which takes a TTL at most. Run returns nil, or what the schedulers could not stop,
 // why one of them had ended before, what could not be closed, and which Open has not returned. A federation runs once: the error of another call is
-// [scheduler.ErrRan].
+// [scheduler.ErrRan], and that of one after Close [scheduler.ErrStopped].
 func (f *Federation) Run(ctx context.Context) error {
 	stop, end := context.WithCancel(ctx)
 	defer end()
 	f.mu.Lock()
-	ran := f.stop != nil
-	if !ran {
+	ran, closed := f.stop != nil, f.closed
+	if !ran && !closed {
 		f.stop, f.end = stop, end
 	}
 	f.mu.Unlock()
-	if ran {
+	switch {
+	case ran:
 		return scheduler.ErrRan
+	case closed:
+		return scheduler.ErrStopped
 	}
 	errs := make([]error, len(f.members))
 	var members sync.WaitGroup
@@ -146,12 +150,12 @@ func (f *Federation) Run(ctx context.Context) error {
 	f.closing = true
 	f.mu.Unlock()
 	f.work.Wait()
-	closed := f.Close(context.WithoutCancel(ctx))
+	unclosed := f.Close(context.WithoutCancel(ctx))
 	f.lines.Flush(logqueue.LastLines)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.returned = true
-	return errors.Join(append(errs, closed)...)
+	return errors.Join(append(errs, unclosed)...)
 }
 
 // goAlong runs what Run waits for, with a context that ends when Run is to stop. It answers false before Run and at its
@@ -168,8 +172,11 @@ func (f *Federation) goAlong(do func(ctx context.Context)) bool {
 }
 
 // Close closes the handles of the registries, side by side. Run does that at its end; it is for a federation that does not
-// run.
+// run: afterwards, Add and Run return [scheduler.ErrStopped].
 func (f *Federation) Close(ctx context.Context) error {
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
 	errs := make([]error, len(f.members))
 	var all sync.WaitGroup
 	for i, m := range f.members {
