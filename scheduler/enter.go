@@ -34,7 +34,7 @@ func (s *Scheduler) enter(ctx context.Context, r *runner) (wait func() error, er
 		case <-ctx.Done():
 			return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
 		case <-stop.Done():
-			return stoppedFor(stop) //nolint:contextcheck // that of Run tells why it ended
+			return stoppedFor(stop)
 		}
 	}, nil
 }
@@ -149,7 +149,7 @@ func (r *runner) waitJoined(ctx, stop context.Context) error {
 		return fmt.Errorf("waiting to join: %w", context.Cause(ctx))
 	case <-stop.Done():
 		if !r.joinedOrGone.Has() {
-			return stoppedFor(stop) //nolint:contextcheck // that of Run tells why it ended
+			return stoppedFor(stop)
 		}
 	}
 	if r.departure.gone.Has() {
