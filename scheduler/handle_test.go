@@ -13,6 +13,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -290,6 +291,106 @@ func TestARequestOutlastsACrash(t *testing.T) {
 			require.Equal(t, fullID("a"), run.Instance)
 		}
 	})
+}
+
+// An item waits for a request to another job when a stop begins, at any moment of that. Where nobody is left who could run that
+// job, the wait ends, and does not hold the stop up.
+func TestARequestThatNobodyIsLeftFor(t *testing.T) {
+	t.Parallel()
+	answered, deserted := 0, 0
+	for after := 5 * time.Second; after < 8*time.Second; after += 100 * time.Millisecond {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			reg := c.server.Open("test", memory.WithLatency(100*time.Millisecond))
+			s, err := scheduler.New(reg)
+			require.NoError(t, err)
+			bills, err := s.Add(t.Context(), job.Config{Name: "bills", Cron: "@triggered", ShardingTotalCount: 1}, took(time.Second))
+			require.NoError(t, err)
+			ended := make(chan error, 1)
+			asks := func(ctx context.Context, _ job.ShardingContext) error {
+				request, err := bills.Trigger(ctx)
+				if err == nil {
+					_, err = request.Wait(ctx)
+				}
+				ended <- err
+				return nil
+			}
+			require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", asks))))
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() { done <- s.Run(ctx) }()
+			<-s.Ready()
+			sleepUntil(after)
+			began := time.Now()
+			cancel()
+			require.NoError(t, <-done)
+			require.Less(t, time.Since(began), 5*time.Second, "a stop after %s", after)
+			for _, run := range c.take() {
+				require.NoError(t, run.cause, "a stop after %s", after)
+				switch err := <-ended; {
+				case err == nil:
+					answered++
+				case errors.Is(err, scheduler.ErrStopped):
+					require.ErrorIs(t, err, scheduler.ErrUnknownJob)
+					deserted++
+				default:
+					require.ErrorIs(t, err, scheduler.ErrNoInstance)
+				}
+			}
+			require.NoError(t, reg.Close(context.Background()))
+		})
+	}
+	require.NotZero(t, answered)
+	require.NotZero(t, deserted)
+}
+
+// A request that is still answered is waited for while the process stops: one of which an item runs here, or elsewhere, or that
+// another process takes up.
+func TestARequestThatAStopDoesNotEnd(t *testing.T) {
+	t.Parallel()
+	bills := yearly(2)
+	bills.Name = "bills"
+	for name, happens := range map[string]func(a, b *instance){
+		"others go on":    func(a, _ *instance) { a.cancel() },
+		"others stop too": func(a, b *instance) { b.cancel(); a.cancel() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				ended := make(chan []scheduler.ItemRun, 1)
+				var a *instance
+				work := func(ctx context.Context, sc job.ShardingContext) error {
+					if sc.JobName == bills.Name {
+						time.Sleep(time.Duration(sc.Item+1) * 4 * time.Second)
+						return nil
+					}
+					j, err := a.Job(bills.Name)
+					if err != nil {
+						return err
+					}
+					request, err := j.Trigger(ctx)
+					if err != nil {
+						return err
+					}
+					runs, err := request.Wait(ctx)
+					ended <- runs
+					return err
+				}
+				a = c.start("a", work, bills)
+				b := c.start("b", work, bills)
+				sleepUntil(4 * time.Second)
+				require.NoError(t, errOf(a.Add(t.Context(), jobOf(1), job.HandlerFunc(work))))
+				sleepUntil(6 * time.Second) // both items run
+				happens(a, b)
+				runs := <-ended
+				require.Len(t, runs, 2)
+				require.NotEqual(t, runs[0].Instance, runs[1].Instance)
+				for _, run := range runs {
+					require.Equal(t, "success", run.Outcome)
+				}
+				require.Equal(t, 13*time.Second, time.Since(midnight()).Round(time.Second))
+			})
+		})
+	}
 }
 
 func TestARequestOfWhatIsNotRecorded(t *testing.T) {

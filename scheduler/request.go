@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -61,6 +62,8 @@ type ItemRun struct {
 //
 // While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. An item that can
 // begin for the request no more because that has ended counts half a minute after that, as clocks may differ.
+// While the scheduler stops, Wait goes on as long as the request is likely to be answered: until nothing of the job runs here, and
+// no other process has an instance of it or runs an item that was asked for.
 // Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job or stops, [ErrNotStored] if it is removed, the end
 // of ctx.
 func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
@@ -77,19 +80,26 @@ func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 		if errors.Is(err, ErrUnknownJob) {
 			return nil, err
 		}
-		w := awaitedItems{q: q, seen: make(map[int]seenRecord)}
+		left := q.j.r.leftForGood()
+		w := awaitedItems{q: q, left: left != nil, seen: make(map[int]seenRecord)}
 		var runs []ItemRun
 		upTo, cancel := q.bound(ctx)
+		if left == nil {
+			q.j.r.whenLeftForGood(upTo, cancel) // to look again at what was seen before
+		}
 		if err == nil {
 			_, err = view.WaitFor(upTo, func(now registry.Snapshot) (over bool) {
 				runs, over = w.look(now)
-				return over
+				w.deserted = !over && w.left && !w.mayCome(now)
+				return over || w.deserted
 			})
 			done()
 		}
 		ended := upTo.Err() != nil
 		cancel()
 		switch {
+		case w.deserted:
+			return fail(fmt.Errorf("%w: %w", ErrUnknownJob, left))
 		case w.err != nil:
 			return fail(w.err)
 		case err == nil:
@@ -122,9 +132,11 @@ func (q *Request) bound(ctx context.Context) (context.Context, context.CancelFun
 // awaitedItems follows the records of the items that a request awaits. It reads a record only when it has
 // changed.
 type awaitedItems struct {
-	q    *Request
-	seen map[int]seenRecord
-	err  error // why there is nothing to wait for
+	q        *Request
+	left     bool // this process has left the job, and does not come back
+	seen     map[int]seenRecord
+	err      error // why there is nothing to wait for
+	deserted bool  // nobody is left who could run what is awaited
 }
 
 // seenRecord is what was seen of an item's record.
@@ -183,6 +195,21 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 		runs = append(runs, run)
 	}
 	return runs, over
+}
+
+// mayCome tells whether an instance lives that may yet run the items, or one of them runs: in a process that has left the job and
+// waits for the end of that.
+func (w *awaitedItems) mayCome(now registry.Snapshot) bool {
+	if now.Revision() < w.q.revision {
+		return true
+	}
+	tree := w.q.j.r.tree
+	for node := range now.Below(tree.Instances()) {
+		if node.Path != tree.Instances() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(w.q.items, func(n int) bool { return now.Get(tree.ItemRunning(n)).Exists() })
 }
 
 // record returns what is seen of an item's record. One that cannot be read says nothing.

@@ -115,6 +115,32 @@ func (s *Scheduler) stopped() error {
 	return stoppedFor(s.stop)
 }
 
+// leftForGood returns why the runner does not come back to its job, which it has left with nothing running; nil if it has not, or
+// may.
+func (r *runner) leftForGood() error {
+	if !r.departure.drained.Has() {
+		return nil
+	}
+	return r.s.stopped()
+}
+
+// whenLeftForGood calls a function when leftForGood has come to be, unless ctx ends before.
+func (r *runner) whenLeftForGood(ctx context.Context, do func()) {
+	r.s.mu.Lock()
+	stop := r.s.stop
+	r.s.mu.Unlock()
+	go func() {
+		for _, event := range []<-chan struct{}{stop.Done(), r.departure.drained.Done()} {
+			select {
+			case <-event:
+			case <-ctx.Done():
+				return
+			}
+		}
+		do()
+	}()
+}
+
 // errRemains is why a session is given up when Run returns.
 var errRemains = errors.New("the scheduler has stopped and could not take back what it holds")
 
