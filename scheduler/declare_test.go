@@ -382,31 +382,6 @@ func TestAJobIsCreatedOnce(t *testing.T) {
 	})
 }
 
-// A job whose configuration is gone, and of which the rest is still being deleted, is created anew when that has ended, and inherits
-// nothing. If the removal has stopped there, the declaration is refused.
-func TestAJobIsDeclaredDuringItsRemoval(t *testing.T) {
-	t.Parallel()
-	for _, stopped := range []bool{false, true} {
-		inBubble(t, func(t *testing.T, c *cluster) {
-			put(t, c.server, "/orders/operated", `{"removing":"yes"}`)
-			put(t, c.server, "/orders/offset/0", "theirs")
-			declared := make(chan error, 1)
-			go func() { declared <- declare(t, c.server, jobOf(1)) }()
-			sleepUntil(5 * time.Second)
-			require.NotContains(t, stored(t, c.server), "/orders/config")
-			if stopped {
-				require.ErrorContains(t, <-declared, "remove it once more")
-				require.NotContains(t, stored(t, c.server), "/orders/config")
-				return
-			}
-			remove(t, c.server, "/orders/offset/0")
-			remove(t, c.server, "/orders/operated")
-			require.NoError(t, <-declared)
-			require.Contains(t, stored(t, c.server), "/orders/config")
-		})
-	}
-}
-
 // Code that can tell what it lacks on this machine is asked when its job is declared.
 func TestADeclarationIsRefusedWhoseCodeCannotRunHere(t *testing.T) {
 	t.Parallel()

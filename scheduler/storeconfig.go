@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
@@ -32,11 +31,6 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 		}
 		if !found.Exists() && declared.follows {
 			return false, nil
-		}
-		if !found.Exists() {
-			if err := s.removalEnds(ctx, tree); err != nil {
-				return false, err
-			}
 		}
 		rootNode, err := s.rootOf(ctx, tree)
 		if err != nil {
@@ -75,39 +69,6 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 		}
 		if !registry.LookAgain(ctx, err) {
 			return true, err
-		}
-	}
-}
-
-// How long a declaration waits for a removal that is under way, and how often it looks.
-const (
-	removalTime  = 30 * time.Second
-	removalPause = 250 * time.Millisecond
-)
-
-// removalEnds waits until nothing is left of a former job of this name. A removal that the registry does not take at once deletes
-// the configuration first: a job that is created then would go on with checkpoints and results of the former one, and would count
-// as being removed. A removal that stopped there is refused: somebody has to go on with it.
-func (s *Scheduler) removalEnds(ctx context.Context, tree jobtree.Tree) error {
-	for tries := removalTime / removalPause; ; tries-- {
-		node, err := s.registry.Get(ctx, tree.Operated())
-		if errors.Is(err, registry.ErrNotFound) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		operated, err := jobtree.DecodeOperated(node)
-		switch {
-		case err != nil || operated.Removing == "":
-			return nil //nolint:nilerr // what cannot be read says of no removal
-		case tries == 0:
-			return errors.New("a former job of this name was removed in part, and what is left of it would become the new one's: remove it once more, which goes on with that")
-		}
-		select {
-		case <-time.After(removalPause):
-		case <-ctx.Done():
-			return fmt.Errorf("waiting for the removal of a former job of this name: %w", context.Cause(ctx))
 		}
 	}
 }
