@@ -106,9 +106,9 @@ func (c *call) conceal(p *wire.Problem, err error, attrs ...any) {
 	}
 }
 
-// inTurn does what was asked for. If that may be long, few others are read at once, and it waits then until fewer are done: what
-// was shown of thousands of jobs takes many times its bytes in memory. So nobody waits for somebody else who sends slowly. Who has
-// waited has its time from then on.
+// inTurn does what was asked for. If that may be long, few others are read at once, and it waits then until fewer are done:
+// what was shown of thousands of jobs takes many times its bytes in memory. So nobody waits for somebody else who sends slowly.
+// Who has waited has its time from then on.
 func (c *call) inTurn(limit int64, do func() error) error {
 	if limit <= maxBody || 0 <= c.r.ContentLength && c.r.ContentLength <= maxBody {
 		return do()
