@@ -104,7 +104,10 @@ func testRetainByAClockThatIsAhead(t *testing.T, p place) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Retain(ctx, time.Hour, 10*time.Millisecond) }()
-	require.Eventually(t, func() bool { return len(all(t, s)) == 2 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		page, err := s.Executions(t.Context(), history.ExecutionQuery{})
+		return err == nil && page.Total == 2
+	}, time.Minute, 10*time.Millisecond)
 	time.Sleep(50 * time.Millisecond) // once more
 	cancel()
 	require.NoError(t, <-done)
