@@ -19,8 +19,9 @@ import (
 // processes that share the job with them know nothing else; those that were disabled before are written down, and stay
 // so when the job is enabled.
 //
-// A job that is stopped for its move to another registry arrives there disabled. It is refused if the job is disabled
-// already, or its configuration cannot be read.
+// A job that is stopped for its move to another registry of a federation arrives there disabled. It is refused if the job is
+// disabled already, or its configuration cannot be read, and while elasticron migrate keeps the job disabled for a move, at the
+// end of which it is as it was before that.
 func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Result, error) {
 	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns, ends: true}, opts)
 }
@@ -43,10 +44,16 @@ func disableJob(w *world) (decision, error) {
 	if r := w.known(); r != nil {
 		return decision{}, r
 	}
-	if w.staysDisabled() && (!w.shared || w.operated.Value.DisabledServers != nil) {
-		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableJob, ""))
-	}
 	var d decision
+	moving := w.disabledToMove()
+	switch {
+	case moving != nil && w.state.Config.Value.Disabled:
+		return decision{}, moving
+	case w.staysDisabled() && (!w.shared || w.operated.Value.DisabledServers != nil):
+		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableJob, ""))
+	case moving != nil: // somebody has enabled it in the middle of the move
+		d.warn("by elasticron migrate it runs where it goes none the less: " + moving.Why)
+	}
 	err := w.setDisabled(&d, true)
 	if running := w.running(); len(running) > 0 {
 		d.plan.Notes = append(d.plan.Notes, goOn(running, ""))

@@ -14,7 +14,7 @@ import (
 // have, or when no other instance lives.
 //
 // It is refused if the address is neither that of a live instance nor known to the job, which Force consents to, and
-// if the server is disabled already.
+// if the server is disabled already, and while elasticron migrate keeps the job and its servers disabled for a move.
 func (o *Operator) DisableServer(ctx context.Context, job, ip string, opts Options) (Result, error) {
 	return o.carry(ctx, serverDeed(VerbDisableServer, job, ip), opts)
 }
@@ -52,6 +52,9 @@ func setServer(w *world, verb Verb, ip string) (decision, error) {
 	if !w.force && !w.serves(ip) && !w.snapshot.Get(path).Exists() {
 		r := refuse(CauseUnknownTarget, "look at the servers of the job, or force it if the server is still to come", "the job knows no server %s", ip)
 		r.Forcible = true
+		return decision{}, r
+	}
+	if r := w.disabledToMove(); r != nil && disable && cfg.Disabled {
 		return decision{}, r
 	}
 	if is == disable {

@@ -328,7 +328,13 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 			return decision{}, err
 		}
 		d, now.Disabled = removal, !w.staysDisabled()
-	case gone == GoneDisable && cfg.Exists() && cfg.Err == nil && !w.staysDisabled():
+	case gone == GoneDisable && cfg.Exists() && cfg.Err == nil:
+		if r := w.disabledToMove(); r != nil && cfg.Value.Disabled { // they say so again when it has arrived
+			return decision{}, r
+		}
+		if w.staysDisabled() {
+			break
+		}
 		if err := w.setDisabled(&d, true); err != nil {
 			return decision{}, err
 		}

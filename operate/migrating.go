@@ -26,6 +26,20 @@ func (w *world) removable(d *decision) *Refusal {
 	return w.consented(d, r, "its move to another registry can be neither completed nor taken back")
 }
 
+// disabledToMove refuses to disable what elasticron migrate disables itself until the job has arrived. There it is as it was
+// before the move, whatever is written down here: who heard that it is disabled already would take it for stopped. Each step of
+// the move writes the configuration, too, so that comparing that is enough.
+func (w *world) disabledToMove() *Refusal {
+	state, r := held(w.snapshot.Get(w.tree.Move()))
+	switch state {
+	case jobtree.MovePrepared, jobtree.MoveDrained, jobtree.MoveReturning:
+		r.Why += "; it is disabled for that alone, and will be as before the move where it comes to run"
+		r.Do = "disable it there when it has arrived; elasticron migrate move brings it to its target, and elasticron migrate return takes it back"
+		return r
+	}
+	return nil
+}
+
 // consented turns a refusal into a warning if the operator forces the operation.
 func (w *world) consented(d *decision, r *Refusal, risk string) *Refusal {
 	switch {

@@ -57,6 +57,52 @@ func TestAJobThatIsBeingMigratedIsNotEnabled(t *testing.T) {
 	}
 }
 
+// A job that elasticron migrate keeps disabled is enabled where it goes: who disables it is told so, and not that it is
+// disabled already, nor that it is done. So is who disables a server of it.
+func TestAJobThatIsBeingMigratedIsNotDisabledAlready(t *testing.T) {
+	t.Parallel()
+	for _, state := range []string{jobtree.MovePrepared, jobtree.MoveDrained, jobtree.MoveReturning} {
+		for name, java := range map[string]bool{"": false, ", beside Java": true} {
+			t.Run(state+name, func(t *testing.T) {
+				t.Parallel()
+				g := newGround(t)
+				g.store.java = java
+				settings(stopped)(g)
+				g.do(registry.Put(nodes.Server("10.0.0.1"), "DISABLED"), registry.Put(nodes.Move(), `{"id":"M","state":"`+state+`","when":"2026-02-03T04:05:06Z"}`))
+				before := g.all()
+				for _, err := range []error{
+					errOf(g.op.DisableJob(t.Context(), theJob, forced())),
+					errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", silent())),
+					errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.2", silent())),
+				} {
+					g.refused(operate.CausePending, err)
+					require.ErrorContains(t, err, "2026-02-03T04:05:06Z")
+					require.ErrorContains(t, err, "disable it there when it has arrived")
+				}
+				require.Equal(t, before, g.all())
+
+				settings(running)(g) // somebody has enabled it by force, or by hand
+				result, err := g.op.DisableJob(t.Context(), theJob, silent())
+				require.NoError(t, err)
+				require.Contains(t, result.Warnings[0], "runs where it goes none the less")
+				require.True(t, g.tree().Config.Value.Disabled)
+			})
+		}
+	}
+	g := newGround(t)
+	require.NoError(t, g.take(1, g.text(nil)))
+	settings(stopped)(g)
+	g.do(registry.Put(nodes.Move(), `{"id":"M","state":"drained","when":"2026-02-03T04:05:06Z"}`))
+	g.refused(operate.CausePending, g.leaveFiles(2, operate.GoneDisable)) // and they say so again
+	require.NoError(t, g.leaveFiles(2, operate.GoneKeep))
+	for _, state := range []string{jobtree.MoveConfirmed, jobtree.MoveMoved, jobtree.MoveReturned} {
+		g := newGround(t)
+		settings(stopped)(g)
+		g.do(registry.Put(nodes.Move(), `{"id":"M","state":"`+state+`","when":"2026-02-03T04:05:06Z"}`))
+		g.refused(operate.CauseAlready, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	}
+}
+
 // Java instances go by servers alone, so one of those is not enabled either; and files do not enable the job.
 func TestWhatElseWouldHaveAMigratingJobRun(t *testing.T) {
 	t.Parallel()
