@@ -19,9 +19,10 @@ import (
 // processes that share the job with them know nothing else; those that were disabled before are written down, and stay
 // so when the job is enabled.
 //
-// A job that is stopped for its move to another registry of a federation arrives there disabled. It is refused if the job is
-// disabled already, or its configuration cannot be read, and while elasticron migrate keeps the job disabled for a move, at the
-// end of which it is as it was before that.
+// A job that is disabled because its files do not name it stays so when they name it again. One that is stopped for its move to
+// another registry of a federation arrives there disabled. It is refused if the job is disabled already by an operator, or its
+// configuration cannot be read, and while elasticron migrate keeps the job disabled for a move, at the end of which it is as it
+// was before that.
 func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Result, error) {
 	return o.carry(ctx, deed{verb: VerbDisableJob, job: job, decide: disableJob, followed: nothingRuns, ends: true}, opts)
 }
@@ -45,10 +46,13 @@ func disableJob(w *world) (decision, error) {
 		return decision{}, r
 	}
 	var d decision
-	moving := w.disabledToMove()
+	moving, mark := w.disabledToMove(), w.operated.Value.Files
+	byFiles := mark != nil && mark.Disabled && w.state.Config.Value.Disabled
 	switch {
 	case moving != nil && w.state.Config.Value.Disabled:
 		return decision{}, moving
+	case byFiles: // from now on it is as an operator wants it
+		d.plan.Changes = append(d.plan.Changes, Change{What: "disabled when its files name it again", Before: "false", After: "true"})
 	case w.staysDisabled() && (!w.shared || w.operated.Value.DisabledServers != nil):
 		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(VerbDisableJob, ""))
 	case moving != nil: // somebody has enabled it in the middle of the move

@@ -57,7 +57,8 @@ const (
 // TakeFiles makes a job as files have it: text is the JSON of its config node. It creates the job, changes its
 // settings, or only marks the job as one of these files. Whether an existing job is disabled stays as operators have
 // it; one that was disabled because its files did not name it is enabled. Files consent to fewer items. A removal that began
-// because files did not name the job is called off; if it has deleted the configuration, it is brought to its end before.
+// because files did not name the job is called off; if it has deleted the configuration, it is brought to its end before. While
+// an operator's is under way of a job that no file named, it is refused with [CausePending]: the files make the job anew after that.
 //
 // It is refused with [CauseAlready] if the job is so, and with [CauseFiles] if the job is one of another owner, or if
 // other files of the owner decide: those of a higher version, those of the same version that were faster, or those that
@@ -163,6 +164,10 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 		return decision{}, w.otherFiles(mark, "files that have replaced these decide, and these were not changed since")
 	case mark.Version == files.Version:
 		return decision{}, w.otherFiles(mark, "other files of the same version were faster")
+	}
+	if mark.Gone && w.state.Config.Exists() && w.operated.Value.Removing == jobtree.RemovingByOperator {
+		return decision{}, refuse(CausePending, "wait until it is gone, for the files to make it anew, or enable the job to call that off",
+			"the job is being removed%s", w.since(VerbRemove, ""))
 	}
 	d, err := w.asFilesHaveIt(text, mark)
 	if cause, _ := IsRefused(err); cause == CauseAlready && (mark.Digest != digest || mark.Gone || mark.Version == 0) {
@@ -328,6 +333,10 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 			return decision{}, err
 		}
 		d, now.Disabled = removal, !w.staysDisabled()
+		d.note = func(o *jobtree.Operated) {
+			removal.note(o)
+			o.Removing = jobtree.RemovingByFiles
+		}
 	case gone == GoneDisable && cfg.Exists() && cfg.Err == nil:
 		if r := w.disabledToMove(); r != nil && cfg.Value.Disabled { // they say so again when it has arrived
 			return decision{}, r

@@ -211,6 +211,67 @@ func TestFilesOfTheNextOwner(t *testing.T) {
 	require.Equal(t, "else", g.operated().Files.Owner)
 }
 
+// What files have disabled is an operator's from when one disables it, too.
+func TestAnOperatorDisablesWhatFilesHaveDisabled(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	require.NoError(t, g.take(1, g.text(nil)))
+	require.NoError(t, g.leaveFiles(2, operate.GoneDisable))
+	r, err := g.op.DisableJob(t.Context(), theJob, because("the table is locked"))
+	require.NoError(t, err)
+	require.Equal(t, []operate.Change{{What: "disabled when its files name it again", Before: "false", After: "true"}}, r.Changes)
+	require.Contains(t, g.refused(operate.CauseAlready, errOf(g.op.DisableJob(t.Context(), theJob, silent()))).Error(), "the table is locked")
+	require.NoError(t, g.take(3, g.text(daily1)))
+	require.True(t, g.tree().Config.Value.Disabled)
+}
+
+// An operator's removal of a job that no file named is not for files to call off, which would leave the job disabled: they
+// make it anew when it is gone.
+func TestFilesComeBackDuringAnOperatorsRemoval(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []operate.Gone{operate.GoneKeep, operate.GoneDisable, operate.GoneRemove} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			require.NoError(t, g.take(1, g.text(nil)))
+			g.begin()
+			upTo, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_ = errOf(g.op.LeaveFiles(upTo, theJob, shopFiles(2), gone, silent())) // a removal waits for what runs
+			go func() {
+				time.Sleep(time.Second)
+				before := g.all()
+				refusal := g.refused(operate.CausePending, g.take(3, g.text(nil)))
+				require.Contains(t, refusal.Error(), "by anna")
+				require.Equal(t, before, g.all())
+				g.do(registry.Delete(nodes.ItemRunning(1)))
+			}()
+			_, err := g.op.Remove(t.Context(), theJob, forced())
+			require.NoError(t, err)
+			require.Empty(t, g.all())
+			require.NoError(t, g.take(3, g.text(nil)))
+			require.False(t, g.tree().Config.Value.Disabled)
+		})
+	}
+}
+
+// Who enables the job calls off an operator's removal, and files that have come back take the job.
+func TestFilesTakeAJobWhoseRemovalWasCalledOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		require.NoError(t, g.take(1, g.text(nil)))
+		require.NoError(t, g.leaveFiles(2, operate.GoneDisable))
+		g.begin()
+		upTo, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		require.Error(t, errOf(g.op.Remove(upTo, theJob, forced())))
+		g.refused(operate.CausePending, g.take(3, g.text(nil)))
+		require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
+		require.NoError(t, g.take(3, g.text(nil)))
+		require.False(t, g.tree().Config.Value.Disabled)
+	})
+}
+
 // Files of another owner call off a removal that has stopped halfway.
 func TestTheNextOwnerCallsOffARemoval(t *testing.T) {
 	t.Parallel()

@@ -72,7 +72,7 @@ func beginRemoval(w *world) (decision, error) {
 		if inner != nil {
 			inner(o)
 		}
-		o.Removing = "yes" // and not the id: any operation may go on with it
+		o.Removing = jobtree.RemovingByOperator // and not the id: any operation may go on with it
 	}
 	d.plan.Changes = append(d.plan.Changes, Change{What: "job", Before: "is there", After: "removed"})
 	if len(w.state.Instances) > 0 {

@@ -15,12 +15,19 @@ const (
 	MaxOperatedText = 16 << 10 // bytes
 )
 
+// Who has a job removed, as it stands in [Operated].Removing.
+const (
+	RemovingByOperator = "yes"
+	RemovingByFiles    = "files" // which did not name the job any more
+)
+
 // Operated is what operators did to a job. Every operation compares the node and writes it, so that operators
 // come one after the other, and what was done is written down with the deed. Schedulers do not decide by it.
 type Operated struct {
 	// Operations are the last ones, the oldest first.
 	Operations []Operation
-	// Removing says that the job is being removed, which any operation may go on with; empty if it is not.
+	// Removing says that the job is being removed, which any operation may go on with, and who wants that: files call off their
+	// own removal alone. It is one of the Removing constants; empty if it is not.
 	Removing string
 	// DisabledServers are the servers that were disabled one by one when the job was disabled beside Java
 	// instances, and stay so when it is enabled. nil: the job was not disabled so.
