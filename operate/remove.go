@@ -15,12 +15,20 @@ import (
 // A process that declares the job in its code creates it again when it starts next.
 //
 // It is refused if there is no such job, and, unless forced, if instances of it live, or while elasticron migrate moves it,
-// which goes on and back by what is stored here. Forced, it also deletes what is left of a job without a configuration.
+// which goes on and back by what is stored here, and with a plan that was shown if the configuration was changed since, or the
+// job made anew. Forced, it also deletes what is left of a job without a configuration.
 // Nothing has it delete what says that the job's home is another registry. Before, in the result, is the configuration that
 // was removed.
 func (o *Operator) Remove(ctx context.Context, job string, opts Options) (Result, error) {
 	d := deed{
-		verb: VerbRemove, job: job, decide: beginRemoval,
+		verb: VerbRemove, job: job,
+		decide: func(w *world) (decision, error) {
+			stored, shown := w.snapshot.Get(w.tree.Config()), opts.shownConfig()
+			if shown != 0 && shown != stored.Revision && stored.Exists() { // the plan of another job of this name reads the same
+				return decision{}, w.otherThanShown(Settings{Shown: shown}, stored)
+			}
+			return beginRemoval(w)
+		},
 		followed: nothingRuns, ends: true,
 	}
 	r, err := o.carry(ctx, d, Options{Reason: opts.Reason, ID: opts.ID, Again: opts.Again, Since: opts.Since, DryRun: opts.DryRun, Force: opts.Force, Shown: opts.Shown})

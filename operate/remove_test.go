@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -201,4 +202,35 @@ func TestWhatIsLeftOfAJobIsRemovedByForce(t *testing.T) {
 	require.True(t, g.refused(operate.CauseUnusable, errOf(g.op.Remove(t.Context(), theJob, silent()))).Forcible)
 	require.NoError(t, errOf(g.op.Remove(t.Context(), theJob, forced())))
 	require.Empty(t, g.all())
+}
+
+// The plan of a removal reads the same whatever the job is: the one to which a person has agreed is no word on a job that was made
+// anew since, nor on one that somebody has changed.
+func TestARemovalThatWasShownIsOfThatJobAlone(t *testing.T) {
+	t.Parallel()
+	for name, meanwhile := range map[string]func(*ground){
+		"made anew": func(g *ground) {
+			require.NoError(g, errOf(g.op.Remove(g.Context(), theJob, silent())))
+			require.NoError(g, errOf(g.op.Create(g.Context(), g.config(func(c *job.Config) { c.Class = "other" }), silent())))
+		},
+		"changed": settings(daily1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := deserted(t)
+			shown, err := g.op.Remove(t.Context(), theJob, operate.Options{DryRun: true})
+			require.NoError(t, err)
+			meanwhile(g)
+			before := g.all()
+			compared := shown.Compared()
+			refusal := g.refused(operate.CauseStale, errOf(g.op.Remove(t.Context(), theJob, operate.Options{Shown: &compared})))
+			require.Contains(t, refusal.Error(), "the configuration was changed since it was shown")
+			require.Equal(t, before, g.all())
+
+			shown, err = g.op.Remove(t.Context(), theJob, operate.Options{DryRun: true})
+			require.NoError(t, err)
+			require.NoError(t, errOf(g.op.Remove(t.Context(), theJob, operate.Options{Shown: &shown.Plan})))
+			require.Empty(t, g.all())
+		})
+	}
 }
