@@ -12,7 +12,8 @@ import (
 // Remove deletes a job with all that is known of it, in two steps: it disables the job and notes that it is being
 // removed; and when nothing runs any more, it deletes the job's tree. It always waits for that. If the context ends
 // before, or the operator dies, the job stays disabled: call Remove again to go on, or enable the job to call it off.
-// A process that declares the job in its code creates it again when it starts next.
+// A process that declares the job in its code creates it again when it starts next. What was done is deleted with the job, so
+// whoever asks again with an id gives [Options.Since], too: without it a job that was made anew under the name is removed.
 //
 // It is refused if there is no such job, and, unless forced, if instances of it live, or while elasticron migrate moves it,
 // which goes on and back by what is stored here, and with a plan that was shown if the configuration was changed since, or the

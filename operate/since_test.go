@@ -190,3 +190,19 @@ func TestKeys(t *testing.T) {
 		require.ErrorIs(t, new(operate.Options).SetKey(key), operate.ErrInvalidOption, key)
 	}
 }
+
+// A removal deletes what tells that it was done: only the state before keeps it from being done to a job that was made anew.
+func TestARemovalThatIsAskedForTwice(t *testing.T) {
+	t.Parallel()
+	g := deserted(t)
+	shown, err := g.op.Remove(t.Context(), theJob, operate.Options{DryRun: true})
+	require.NoError(t, err)
+	opts := operate.Options{ID: "K1", Since: shown.State}
+	require.NoError(t, errOf(g.op.Remove(t.Context(), theJob, opts)))
+	g.refused(operate.CauseUnknownJob, errOf(g.op.Remove(t.Context(), theJob, opts)))
+	require.NoError(t, errOf(g.op.Create(t.Context(), g.config(nil), silent())))
+	before := g.all()
+	g.refused(operate.CauseOvertaken, errOf(g.op.Remove(t.Context(), theJob, opts)))
+	g.refused(operate.CauseStale, errOf(g.op.Remove(t.Context(), theJob, operate.Options{ID: "K1", Shown: &shown.Plan})))
+	require.Equal(t, before, g.all())
+}
