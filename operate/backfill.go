@@ -46,7 +46,7 @@ type MayHaveRun struct {
 // fire it is another backfill, and refused. An item of theirs that
 // failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
 //
-// It is refused as [Operator.Trigger] is, and if one of the fires is not of the job's schedule, lies in the future
+// It is refused as [Operator.Trigger] is, if other fires may have run than [Options.ShownRuns] says, and if one of the fires is not of the job's schedule, lies in the future
 // or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
 // heeded. Progress hears of the fire under way.
 func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, t Trigger, opts Options) (BackfillResult, error) {
@@ -69,6 +69,15 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		t.Fire, t.Replace = r.Left[0], false
 		d := triggerDeed(VerbBackfill, job, t)
 		d.asked = asked
+		if agreed := opts.ShownRuns; agreed != nil {
+			decide := d.decide
+			d.decide = func(w *world) (decision, error) {
+				if r := w.ranMeanwhile(t, r.ID, *agreed); r != nil {
+					return decision{}, r
+				}
+				return decide(w)
+			}
+		}
 		if !t.Fire.After(came) { // it was asked for before, so it is not decided anew
 			d.decide = func(*world) (decision, error) {
 				return decision{}, refuse(CauseOvertaken, "look at what ran since, and ask for the other fires with another id", "the %s was asked for before, and the job does not know the id %q any more", d.target, r.ID)
@@ -141,7 +150,18 @@ func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.T
 	id := opts.ID
 	d := deed{verb: VerbBackfill, job: job, decide: func(w *world) (decision, error) {
 		may = w.mayHaveRun(fires, items, id)
-		return decision{}, w.checkFires(fires)
+		if err := w.checkFires(fires); err != nil {
+			return decision{}, err
+		}
+		_, goesOn := w.operated.Value.Find(id)
+		if agreed := opts.ShownRuns; agreed != nil && !goesOn { // else the schedule may have had later fires since it began
+			for _, fire := range fires {
+				if fire.After(agreed.Last) && !fire.After(may.Last) {
+					return decision{}, otherRuns(len(fires), *agreed, may)
+				}
+			}
+		}
+		return decision{}, nil
 	}}
 	opts.DryRun, opts.Again, opts.ID, opts.Since = true, false, "", 0
 	checked, err := o.carry(ctx, d, opts)
@@ -188,6 +208,40 @@ func (w *world) mayHaveRun(fires []time.Time, items []int, id string) (may MayHa
 	}
 	may.Last = may.Last.UTC()
 	return may
+}
+
+// otherRuns refuses a backfill of fires of which others may have run by now than was shown.
+func otherRuns(fires int, shown, now MayHaveRun) *Refusal {
+	text := func(may MayHaveRun) string {
+		if may.Fires == 0 {
+			return "none"
+		}
+		return fmt.Sprintf("%d, those up to %s", may.Fires, may.Last.UTC().Format(time.RFC3339))
+	}
+	return stale([]Change{{What: fmt.Sprintf("which of %d fires may have run", fires), Before: text(shown), After: text(now)}})
+}
+
+// ranMeanwhile refuses the next fire of a backfill if it was run since a person has agreed to what may have: for another backfill,
+// or by the schedule, which may make up what was missed. That the schedule is past the fire tells nothing.
+func (w *world) ranMeanwhile(t Trigger, id string, agreed MayHaveRun) *Refusal {
+	if !t.Fire.After(agreed.Last) {
+		return nil
+	}
+	ran := slices.ContainsFunc(w.operated.Value.Operations, func(op jobtree.Operation) bool {
+		return op.Verb == string(VerbBackfill) && op.ID != id && !t.Fire.After(fireOf(op.Target)) && !t.Fire.Before(spanOf(op).first)
+	})
+	for _, n := range w.asked(t) {
+		record := w.state.Item(n).Record.Value
+		previous, is := record.Previous()
+		ran = ran || is && previous.Fire.Equal(t.Fire)
+		if e := record.Current; e != nil && e.Outcome != jobtree.NotStarted {
+			ran = ran || e.Fire.Equal(t.Fire)
+		}
+	}
+	if !ran {
+		return nil
+	}
+	return otherRuns(1, MayHaveRun{}, MayHaveRun{Fires: 1, Last: t.Fire})
 }
 
 // checkFires refuses fires that are not to be run again.

@@ -281,3 +281,64 @@ func TestBackfillsThatAreRefused(t *testing.T) {
 		require.Len(t, r.Left, 3)
 	})
 }
+
+// Two operators see the same gap. The second one has agreed to run what nobody has run, and runs nothing that the first one
+// has run meanwhile, be it all at once or while the second one goes on.
+func TestTwoBackfillsOfOneGap(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(succeed)
+		bert := g.operator("bert")
+		shown, err := bert.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		require.Zero(t, shown.MayHaveRun)
+		agreed := operate.Options{ShownRuns: &shown.MayHaveRun}
+		_, err = g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, agreed)
+		require.NoError(t, err)
+
+		r, err := bert.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, agreed)
+		refusal := g.refused(operate.CauseStale, err)
+		require.Contains(t, refusal.Error(), "which of 3 fires may have run none -> 3, those up to 1999-12-31T20:10:00Z")
+		require.Len(t, r.Left, 3)
+		require.Equal(t, everyFive(3), ran())
+
+		shown, err = bert.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		again := operate.Options{ShownRuns: &shown.MayHaveRun}
+		_, err = bert.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, again)
+		require.NoError(t, err, "who has agreed to that runs them")
+		require.Len(t, ran(), 6)
+	})
+}
+
+// The schedule goes on during a backfill: that it is past a fire is no sign that this ran. Another backfill is.
+func TestABackfillGoesOnBesideTheSchedule(t *testing.T) {
+	t.Parallel()
+	for _, another := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			ran := g.answering(succeed)
+			third := attempt{after: 2}
+			third.ahead(g, func(txn registry.Txn) registry.Txn {
+				if another {
+					_, err := g.operator("bert").Backfill(t.Context(), theJob, everyFive(4)[3:], operate.Trigger{}, silent())
+					require.NoError(t, err)
+					return txn
+				}
+				record := g.tree().Item(0).Record.Value
+				record.LastFire = everyFive(5)[4]
+				g.do(registry.Put(nodes.ItemRecord(0), jobtree.EncodeRecord(record)))
+				return txn
+			})
+			r, err := g.op.Backfill(t.Context(), theJob, everyFive(4), operate.Trigger{}, operate.Options{ShownRuns: &operate.MayHaveRun{}})
+			require.Len(t, ran(), 4)
+			if !another {
+				require.NoError(t, err)
+				return
+			}
+			g.refused(operate.CauseStale, err)
+			require.Equal(t, everyFive(4)[3:], r.Left)
+		})
+	}
+}

@@ -128,6 +128,10 @@ type Options struct {
 	// ShownJobs is Shown of operations on several jobs, by job. A job of which no plan was shown is refused if there is
 	// anything to do to it. nil agrees to whatever the operation is.
 	ShownJobs map[string]*Plan
+	// ShownRuns is, of a backfill, which of its fires may have run, as it was told to the person who has agreed to run them
+	// again. If others may have run by then, it is refused with [CauseStale], and nothing, or nothing more, is run. nil agrees
+	// to whatever may have run.
+	ShownRuns *MayHaveRun
 	// Wait has the operation return when the job has followed, or ctx ends.
 	Wait bool
 	// Progress hears of how far a job has followed, while the operation waits, on the caller's goroutine.

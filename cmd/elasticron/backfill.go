@@ -91,6 +91,9 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		}
 	}
 	opts, ran := v.opts, 0
+	if !v.yes {
+		opts.ShownRuns = &result.MayHaveRun
+	}
 	opts.Progress = func(p operate.Progress) {
 		v.told.tell(fmt.Sprintf("%d of %d fires have run; %s", ran, len(fires), progressText(p)))
 		if p.Done || p.Overtaken { // it ran before this call, and another trigger has come since

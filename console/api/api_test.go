@@ -733,6 +733,8 @@ func TestBackfillGoesOnWithItsKey(t *testing.T) {
 	w.ask(t, olaf, "POST", "/jobs/orders/backfill?dry-run", body).into(t, &planned)
 	require.Equal(t, 3, planned.MayHaveRun.Fires, "the job has come to later ones")
 	require.True(t, planned.MayHaveRun.Last.After(fires.Fires[2]))
+	w.ask(t, olaf, "POST", "/jobs/orders/backfill", wire.BackfillRequest{Fires: fires.Fires, MayHaveRun: new(operate.MayHaveRun)}).problem(t, 412)
+	body.MayHaveRun = &planned.MayHaveRun
 	for range 2 {
 		var b wire.Backfill
 		got := w.ask(t, olaf, "POST", "/jobs/orders/backfill?wait=3s", body, "Idempotency-Key: FILL")

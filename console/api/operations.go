@@ -285,6 +285,7 @@ func backfillJob(c *call) error {
 	if wait == 0 {
 		wait = backfillTime
 	}
+	opts.ShownRuns = asked.MayHaveRun
 	ctx, cancel := context.WithTimeout(c.ctx, max(wait, leastBackfill))
 	defer cancel()
 	result, err := o.Backfill(ctx, c.job, asked.Fires, operate.Trigger{Items: asked.Items, Parameter: asked.Parameter}, opts)

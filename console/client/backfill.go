@@ -24,7 +24,7 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	result := operate.BackfillResult{ID: opts.ID, Left: slices.Clone(fires), Since: opts.Since}
 	slices.SortFunc(result.Left, time.Time.Compare)
 	ask := func(fires []time.Time, opts operate.Options) request {
-		body := wire.BackfillRequest{Asked: asked(opts), Fires: fires, Items: t.Items, Parameter: t.Parameter}
+		body := wire.BackfillRequest{Asked: asked(opts), Fires: fires, Items: t.Items, Parameter: t.Parameter, MayHaveRun: opts.ShownRuns}
 		return request{method: http.MethodPost, path: "/jobs/" + url.PathEscape(job) + "/backfill", body: body, fresh: !given}
 	}
 	dry := opts

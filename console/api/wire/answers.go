@@ -148,8 +148,9 @@ type Backfill struct {
 	ID   string      `json:"id"`
 	Done []Outcome   `json:"done"`
 	Left []time.Time `json:"left"`
-	// MayHaveRun says how many of the fires that were asked for may have run already: what has run is run again.
-	MayHaveRun operate.MayHaveRun `json:"may_have_run,omitzero"`
+	// MayHaveRun says how many of the fires that were asked for may have run already: what has run is run again. It is sent back
+	// in a [BackfillRequest] by who agrees to that.
+	MayHaveRun operate.MayHaveRun `json:"may_have_run"`
 	// Unconfirmed is why it was not gone on with, and UnderWay the fire that it came to. Ask again for what is left.
 	Unconfirmed string   `json:"unconfirmed,omitempty"`
 	UnderWay    *Outcome `json:"under_way,omitempty"`

@@ -100,6 +100,8 @@ type BackfillRequest struct {
 	Fires     []time.Time `json:"fires"`
 	Items     []int       `json:"items,omitempty"`
 	Parameter string      `json:"parameter,omitempty"`
+	// MayHaveRun is what a dry run said of that, to which a person has agreed.
+	MayHaveRun *operate.MayHaveRun `json:"may_have_run,omitempty"`
 }
 
 // Servers asks for something about servers.

@@ -73,6 +73,7 @@ export async function drive(url: string, body: Record<string, unknown>, key: str
     heard([h("span", { class: "bad" }, "Past fires: ", reason, " "), ways, h("button", { type: "button", class: "small quiet", onclick: () => heard(null) }, "Leave it")]);
   const unknown = (): void => {
     const left = answer.left;
+    delete body.may_have_run; // who goes on agrees to whatever has run
     stopped([`whether the fire of ${moment(left[0])} has run is not known, as the job has forgotten it over later operations: look at its history. Nothing more is run.`],
       [left.length > 1 && go("Go on behind it", { left: left.slice(1) }), go("Run it again", { left })]);
   };

@@ -65,6 +65,7 @@ export function operate(deed: Deed): void {
     if (!dry && answer) {
       const plans = answer.jobs?.filter((j) => j.outcome).map((j) => [j.job, compared(j.outcome?.plan)]);
       all.shown = plans ? Object.fromEntries(plans) : compared(answer.plan); // of several jobs by job
+      all.may_have_run = answer.may_have_run;
     }
     return all;
   };
@@ -192,9 +193,8 @@ function planned(answer: Answer, zone = ""): Child {
 
 /** again warns of fires that may have run already. */
 function again({ left, may_have_run: ran }: Answer, zone: string): Child {
-  if (!ran) return null;
-  const of = left?.length ?? 0;
-  return list("Beware", [`${count(ran.fires)} of the ${many(of, "fire")} may have run already, those up to ${inZone(ran.last, zone)}: what has run is run again.`], "warn");
+  if (!left || !ran?.fires) return null;
+  return list("Beware", [`${count(ran.fires)} of the ${many(left.length, "fire")} may have run already, those up to ${inZone(ran.last, zone)}: what has run is run again.`], "warn");
 }
 
 function names(jobs: JobOutcome[]): string {
