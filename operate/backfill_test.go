@@ -342,3 +342,27 @@ func TestABackfillGoesOnBesideTheSchedule(t *testing.T) {
 		})
 	}
 }
+
+// A backfill whose job somebody disables ends at once, and goes on under its id when the job is enabled.
+func TestABackfillOfAJobThatIsDisabledMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		began := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			_, err := g.operator("bert").DisableJob(g.Context(), theJob, silent())
+			require.NoError(t, err)
+		}()
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{ID: "fill"})
+		require.ErrorContains(t, err, "the job was disabled (by bert")
+		require.Len(t, r.Left, 3)
+		require.Equal(t, time.Second, time.Since(began))
+		require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
+		g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: jobtree.Success, 2: jobtree.Success, 3: jobtree.Success})
+		ran := g.answering(succeed)
+		_, err = g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{ID: "fill"})
+		require.NoError(t, err)
+		require.Equal(t, everyFive(3)[1:], ran())
+	})
+}

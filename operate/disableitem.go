@@ -56,6 +56,9 @@ func setItem(w *world, verb Verb, item int) (decision, error) {
 		}
 	default:
 		d.write = []registry.Write{registry.Delete(path)}
+		if w.mayBeginFor(item) && !w.state.JobDisabled() {
+			w.warnOfTrigger(&d, []int{item})
+		}
 	}
 	return d, nil
 }

@@ -81,6 +81,7 @@ func enableJob(w *world) (decision, error) {
 		return decision{}, r
 	}
 	err := w.setDisabled(&d, false)
+	w.warnOfTrigger(&d, w.state.Pending(w.now))
 	if operated.Removing != "" {
 		d.plan.Changes = append(d.plan.Changes, Change{What: "removal", Before: "under way", After: "called off"})
 	}

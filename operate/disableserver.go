@@ -88,6 +88,9 @@ func setServer(w *world, verb Verb, ip string) (decision, error) {
 		d.write = []registry.Write{registry.Delete(path)}
 	}
 	w.planServer(&d, cfg, ip, disable)
+	if !disable && w.serves(ip) && len(w.enabled(nil)) == 0 && !w.state.JobDisabled() {
+		w.warnOfTrigger(&d, w.state.Pending(w.now))
+	}
 	return d, nil
 }
 

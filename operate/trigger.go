@@ -67,7 +67,9 @@ type ItemProgress struct {
 
 // Trigger runs items of a job once, now, whatever its cron says. An item that runs already runs once more right
 // after. It is one write, however many instances there are; its revision, which the result has, is the number of the
-// trigger. It is done when each item has run for it, or will not; [Progress].Items says so of each.
+// trigger. It is done when each item has run for it, or will not; [Progress].Items says so of each. Who waits does not wait on
+// when somebody has disabled the job or all servers, or nobody has lived for a minute: the request stands, and what is
+// asked for begins if that is over in time.
 //
 // Where Java instances take part, they are asked each by its own node, beyond a hundred of them in further requests.
 // If the operator dies between two of those, ask again with the same id: it asks those who are left. They know
@@ -88,7 +90,7 @@ func triggerDeed(verb Verb, job string, t Trigger) deed {
 		verb: verb, job: job,
 		decide:   func(w *world) (decision, error) { return trigger(w, verb, t) },
 		rest:     byhand.AskRest,
-		followed: func(w *world, r Result) Progress { return triggerFollowed(w, t, r) },
+		followed: followsTrigger(t),
 	}
 	if len(t.Items) > 0 {
 		d.target = "items " + itemList(t.Items)
@@ -324,11 +326,92 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 		p.Items = append(p.Items, became)
 	}
 	if p.Done = p.Ready == p.Of; !p.Done && w.state.Triggered().Revision == r.Revision {
-		if end := w.state.Triggered().Value.Until.Add(inforce.ClockTolerance); !end.Before(w.now) {
+		end := w.state.Triggered().Value.Until.Add(inforce.ClockTolerance)
+		if !end.Before(w.now) {
 			p.again = end
 		}
 	}
 	return p
+}
+
+// desertedFor is how long somebody waits for a trigger while nobody lives who would run it: longer than a process takes to start
+// anew.
+const desertedFor = time.Minute
+
+// followsTrigger is [triggerFollowed], and says at once why nothing begins for the trigger. It is overtaken when somebody has
+// brought that about, or nobody has lived for long.
+func followsTrigger(t Trigger) func(w *world, r Result) Progress {
+	var since time.Time // when nobody lived any more
+	return func(w *world, r Result) Progress {
+		p := triggerFollowed(w, t, r)
+		why, byIntent := w.heldUp(p.Items)
+		if p.Done || p.Overtaken || why == "" {
+			since = time.Time{}
+			return p
+		}
+		p.Text, p.Overtaken = "nothing begins for it, as "+why, byIntent
+		switch {
+		case len(w.state.Instances) > 0:
+			since = time.Time{}
+			return p
+		case since.IsZero():
+			since = w.now
+		}
+		end := since.Add(desertedFor)
+		p.Overtaken = p.Overtaken || !w.now.Before(end)
+		if p.again.IsZero() || end.Before(p.again) {
+			p.again = end
+		}
+		return p
+	}
+}
+
+// heldUp says why none of the items that a trigger waits for begins soon, if none runs for it; empty if some may. byIntent tells
+// that somebody has brought it about: then it is not over by itself.
+func (w *world) heldUp(items []ItemProgress) (why string, byIntent bool) {
+	if slices.ContainsFunc(items, func(it ItemProgress) bool { return it.State == ItemRuns }) {
+		return "", false
+	}
+	operated := w.operated.Value
+	switch moving := operated.Moving; {
+	case operated.Removing != "":
+		return "the job is being removed" + w.since(VerbRemove, ""), true
+	case moving != nil && !w.staysDisabled(): // it arrives with what was asked of it
+		return fmt.Sprintf("the job was stopped to be moved to registry %q", moving.To), false
+	case w.state.JobDisabled(), operated.DisabledServers != nil:
+		return "the job was disabled" + w.since(VerbDisableJob, ""), true
+	case len(w.state.Instances) == 0:
+		return "no instance of the job lives any more", false
+	case len(w.enabled(nil)) > 0:
+		return "", false
+	}
+	for _, op := range slices.Backward(operated.Operations) {
+		if op.Verb == string(VerbDisableServer) {
+			return "the servers of all instances are disabled (" + credit(op) + ")", true
+		}
+	}
+	return "no instance of the job lives any more that is enabled and stays", false
+}
+
+// warnOfTrigger says which items begin for the last trigger as soon as the decision lets them: whoever asked for them may not
+// wait any more.
+func (w *world) warnOfTrigger(d *decision, begin []int) {
+	if len(begin) == 0 {
+		return
+	}
+	asked := w.state.Triggered()
+	d.warn(fmt.Sprintf("trigger %d stands until %s%s: %s for it at once", asked.Revision, asked.Value.Until.UTC().Format(time.RFC3339),
+		w.madeBy(asked.Value.Operation), items(len(begin), itemList(begin))+one(len(begin), " begins", " begin")))
+}
+
+// mayBeginFor tells whether an item that is disabled begins for the last trigger when it is enabled.
+func (w *world) mayBeginFor(item int) bool {
+	asked, record := w.state.Triggered(), w.state.Item(item).Record
+	if !asked.Exists() || asked.Err != nil || asked.Value.Each || asked.Value.Over(w.now) || record.Err != nil {
+		return false
+	}
+	answer, _ := record.Value.AnswerTo(asked.Revision)
+	return asked.Value.Asks(item) && answer == jobtree.Unanswered && w.state.Reachable(item, asked.Revision)
 }
 
 // asked are the items that a trigger is for.

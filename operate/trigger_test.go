@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -484,4 +485,106 @@ func TestATriggerOfAnUnmonitoredJob(t *testing.T) {
 		require.True(t, r.Progress.Done)
 		require.NoError(t, errOf(g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())), "nobody knows what is pending")
 	})
+}
+
+// Who waits for a trigger is told at once that nothing begins for it any more, and by whom.
+func TestATriggerThatIsHeldUp(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string]struct {
+		do   func(bert *operate.Operator, g *ground)
+		want string
+		took time.Duration
+	}{
+		"the job is disabled": {
+			func(bert *operate.Operator, g *ground) {
+				require.NoError(g, errOf(bert.DisableJob(g.Context(), theJob, because("the table is locked"))))
+			}, "the job was disabled (by bert with test", time.Second,
+		},
+		"its servers are": {
+			func(bert *operate.Operator, g *ground) {
+				for _, ip := range []string{"10.0.0.1", "10.0.0.2"} {
+					require.NoError(g, errOf(bert.DisableServer(g.Context(), theJob, ip, silent())))
+				}
+			}, "the servers of all instances are disabled (by bert with test", time.Second,
+		},
+		"nobody lives": {func(_ *operate.Operator, g *ground) { g.leave(first); g.leave(second) }, "no instance of the job lives any more", time.Minute + time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newGround(t)
+				began := time.Now()
+				go func() {
+					time.Sleep(time.Second)
+					row.do(g.operator("bert"), g)
+				}()
+				told := time.Duration(0)
+				opts := operate.Options{Wait: true, Progress: func(p operate.Progress) {
+					if told == 0 && strings.Contains(p.Text, row.want) {
+						told = time.Since(began)
+					}
+				}}
+				_, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, opts)
+				var unconfirmed *operate.UnconfirmedError
+				require.ErrorAs(t, err, &unconfirmed)
+				require.ErrorContains(t, err, "nothing begins for it, as "+row.want)
+				require.Len(t, unconfirmed.Result.Progress.Items, 4)
+				require.Equal(t, time.Second, told, "at once")
+				require.Equal(t, row.took, time.Since(began).Truncate(time.Second))
+			})
+		})
+	}
+}
+
+// What runs for a trigger is waited for, also when the job is disabled; and an instance that starts anew runs what was asked for.
+func TestATriggerThatIsHeldUpForAWhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() {
+			time.Sleep(time.Second)
+			g.leave(first)
+			g.leave(second)
+			time.Sleep(30 * time.Second)
+			g.join(first)
+			time.Sleep(time.Hour / 2)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: jobtree.Success, 2: jobtree.Success, 3: jobtree.Success})
+		}()
+		_, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, waiting())
+		require.NoError(t, err)
+	})
+}
+
+// Who enables what keeps a trigger from running is told that it runs then.
+func TestEnablingTellsOfATriggerThatStands(t *testing.T) {
+	t.Parallel()
+	g := newGround(t)
+	r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, because("again"))
+	require.NoError(t, err)
+	want := fmt.Sprintf("trigger %d stands until ", r.Revision)
+	require.NoError(t, errOf(g.op.DisableItem(t.Context(), theJob, 2, silent())))
+	item, err := g.op.EnableItem(t.Context(), theJob, 2, operate.Options{DryRun: true})
+	require.NoError(t, err)
+	require.Contains(t, item.Warnings[0], want)
+	require.Contains(t, item.Warnings[0], "(by anna with test")
+	require.Contains(t, item.Warnings[0], ": item 2 begins for it at once")
+	require.NoError(t, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
+	enabling, err := g.op.EnableJob(t.Context(), theJob, operate.Options{DryRun: true})
+	require.NoError(t, err)
+	require.Contains(t, enabling.Warnings[0], want)
+	require.Contains(t, enabling.Warnings[0], ": items 0-1,3 begin for it at once")
+	item, err = g.op.EnableItem(t.Context(), theJob, 2, operate.Options{DryRun: true})
+	require.NoError(t, err)
+	require.Empty(t, item.Warnings, "the job is disabled")
+	require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
+
+	for _, ip := range []string{"10.0.0.1", "10.0.0.2"} {
+		require.NoError(t, errOf(g.op.DisableServer(t.Context(), theJob, ip, silent())))
+	}
+	server, err := g.op.EnableServer(t.Context(), theJob, "10.0.0.1", silent())
+	require.NoError(t, err)
+	require.Contains(t, strings.Join(server.Warnings, "\n"), want)
+	server, err = g.op.EnableServer(t.Context(), theJob, "10.0.0.2", silent())
+	require.NoError(t, err)
+	require.Empty(t, server.Warnings, "it may run already")
 }

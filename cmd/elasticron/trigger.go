@@ -17,7 +17,9 @@ func newTrigger(p *program) *cobra.Command {
 		Short: "Run jobs now, or some of their items",
 		Long: `Trigger runs a job once, whatever its cron says. It is one write, however many instances
 share the job. An item that runs already runs once more right after. With --wait it lists what
-became of each item, and the exit status is 4 if one has failed.`,
+became of each item, and the exit status is 4 if one has failed. It does not wait on, and the
+status is 5, when somebody has disabled the job or all servers, or no instance has lived for a
+minute: what has not begun still begins if that is over in time.`,
 		Example: `  elasticron trigger orders --dry-run
   elasticron trigger orders --items 0 --parameter 'day=2026-03-01' --reason 'table was empty'
   elasticron trigger --match 'order*' --yes --replace`,
