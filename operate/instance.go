@@ -12,7 +12,9 @@ import (
 // ShutDown has an instance leave a job: what it runs ends by itself, its items move to others, and its process goes on
 // with its other jobs until it starts anew. It is done when the instance is gone and runs no item of the job any more; until
 // then a run is cut short by whoever ends the process. Runs of a job that does not record them, and those of a Java instance,
-// cannot be seen; the plan warns of it. It is refused if the instance does not take part, or is leaving already.
+// cannot be seen; the plan warns of it. Nor can it be seen why an instance is gone: if its session ended before it learned of
+// this, as that of a process which is cut off, nobody was shut down, and it takes part again when it reaches the registry. Who
+// sees it back while waiting is told. It is refused if the instance does not take part, or is leaving already.
 //
 // From a Java instance the node is taken, as Java's own console does it. Beside ElasticJob
 // 3.x it is taken from every instance. What runs there with failover on is then run again elsewhere; the plan warns of it.
@@ -24,15 +26,19 @@ func instanceTarget(instance string) string { return "instance " + instance }
 
 func shutDownDeed(job, instance string) deed {
 	created := registry.Revision(0) // of the instance that was shut down; its process may come back under the same id. 0: earlier
+	var session registry.SessionID  // of that instance
 	return deed{
 		verb: VerbShutDown, job: job, target: instanceTarget(instance),
 		decide: func(w *world) (decision, error) {
-			created = w.state.Instance(instance).Created
+			created, session = w.state.Instance(instance).Created, w.state.Instance(instance).Session
 			return shutDown(w, instance)
 		},
 		followed: func(w *world, _ Result) Progress {
 			i := w.state.Instance(instance)
 			left := i.Created == 0 || created != 0 && i.Created != created || created == 0 && !i.Shutdown
+			if created != 0 && left && i.Created != 0 && i.Session != session {
+				return Progress{Overtaken: true, Of: 1, Text: "the instance is back under another session: its former one ended before it was seen to leave, or its process has started anew"}
+			}
 			since := registry.Revision(0)
 			if left {
 				since = i.Created // what a process runs that has come back is another matter

@@ -209,3 +209,25 @@ func TestAnInstanceThatHasLeftIsNotShutDown(t *testing.T) {
 	refusal := g.refused(operate.CauseUnknownTarget, errOf(g.op.ShutDown(t.Context(), theJob, first, silent())))
 	require.Contains(t, refusal.Error(), "takes no part in the job, and still runs item 2")
 }
+
+// An instance whose session ends before it learns that it is to leave was shut down by nobody: it is not said to be gone when it
+// is back.
+func TestAnInstanceThatLostItsSessionIsNotGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.PutOwned(nodes.ItemRunning(2), first, g.sessions[second])) // so that it is waited for
+		go func() {
+			time.Sleep(time.Second)
+			g.leave(first)
+			time.Sleep(time.Second)
+			delete(g.sessions, first)
+			g.join(first)
+		}()
+		_, err := g.op.ShutDown(t.Context(), theJob, first, waiting())
+		var unconfirmed *operate.UnconfirmedError
+		require.ErrorAs(t, err, &unconfirmed)
+		require.True(t, unconfirmed.Result.Progress.Overtaken)
+		require.ErrorContains(t, err, "the instance is back under another session")
+	})
+}

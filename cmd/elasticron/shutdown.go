@@ -16,7 +16,9 @@ func newShutdown(p *program) *cobra.Command {
 		Long: `Shutdown asks an instance to leave: it begins nothing more, its items move to others, and its
 process goes on. What it runs goes on there until it ends by itself; --wait returns when it
 has, but cannot see runs of jobs with monitorExecution off and those of Java. The instance
-takes part again when the process starts anew. It asks, unless --yes is given.`,
+takes part again when the process starts anew; and when one that is cut off, whose session ended
+before it learned of this, reaches the registry: look at the instances again then. It asks,
+unless --yes is given.`,
 		Example: `  elasticron shutdown instance/10.0.0.2@-@7-b --dry-run
   elasticron shutdown instance/10.0.0.2@-@7-b --job orders --yes`,
 		Args: cobra.ExactArgs(1),
