@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -119,7 +120,7 @@ func (l *login) authenticate(ctx context.Context, req any, send func(req any) er
 	if !ok || l.password == nil {
 		return send(req)
 	}
-	password, err := l.password(ctx)
+	password, err := l.ask(ctx)
 	if err != nil {
 		return status.Errorf(codes.Unavailable, "the password of user %s: %v", asked.Name, err)
 	}
@@ -140,6 +141,26 @@ func (l *login) authenticate(ctx context.Context, req any, send func(req any) er
 		err = with(before)
 	}
 	return err
+}
+
+// ask asks for the password, and waits no longer than the login may take: what is asked may not heed its context, as a file does
+// that is on a server that stands still.
+func (l *login) ask(ctx context.Context) (string, error) {
+	type answer struct {
+		password string
+		err      error
+	}
+	answers := make(chan answer, 1)
+	go func() {
+		password, err := l.password(ctx)
+		answers <- answer{password, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.password, a.err
+	case <-ctx.Done():
+		return "", fmt.Errorf("not told in time: %w", ctx.Err())
+	}
 }
 
 // unanswered tells whether a server has said nothing about a request.

@@ -80,3 +80,19 @@ func TestCallsShareALogin(t *testing.T) {
 		})
 	}
 }
+
+// Who is asked for the password and does not answer, as a file of a server that stands still, holds up a login, and no other one.
+func TestAPasswordThatIsNotTold(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		told := make(chan struct{})
+		l := newLogin(Config{Endpoints: []string{"a"}, PasswordFunc: func(context.Context) (string, error) { <-told; return "secret", nil }})
+		send := func(any) error { t.Error("nothing is known to send"); return nil }
+		ctx, cancel := context.WithTimeout(t.Context(), loginLimit)
+		defer cancel()
+		err := l.authenticate(ctx, &pb.AuthenticateRequest{Name: "me"}, send)
+		require.Equal(t, codes.Unavailable, status.Code(err))
+		require.ErrorContains(t, err, "the password of user me: not told in time")
+		close(told)
+	})
+}

@@ -89,10 +89,16 @@ func (f *Flags) Config(namespace string) (etcd.Config, error) {
 		return c, fmt.Errorf("--%s has an address with a user or a password: want --%s, and the password in $%s", f.names.endpoints, f.names.user, f.passwordVariable)
 	}
 	if f.user != "" {
-		if _, err := f.Password(); err != nil {
+		password, err := f.Password()
+		if err != nil {
 			return c, err
 		}
-		c.Username, c.PasswordFunc = f.user, func(context.Context) (string, error) { return f.Password() }
+		c.Username, c.PasswordFunc = f.user, func(context.Context) (string, error) {
+			if f.readOnce() {
+				return password, nil
+			}
+			return f.Password()
+		}
 	}
 	secure, roots, err := f.secure()
 	if err != nil {
@@ -136,6 +142,19 @@ func (f *Flags) Password() (string, error) {
 		return "", fileError("password of %s: file %s is empty", f.user, file)
 	}
 	return password, nil
+}
+
+// readOnce tells whether the password is in what can be read but once, such as a pipe of a shell.
+func (f *Flags) readOnce() bool {
+	file := os.Getenv(f.passwordVariable + ofFile)
+	if file == "" && f.password == nil {
+		file = f.passwordFile
+	}
+	if file == "" || reference.WithoutLineEnd(os.Getenv(f.passwordVariable)) != "" {
+		return false
+	}
+	is, err := os.Stat(file)
+	return err == nil && !is.Mode().IsRegular()
 }
 
 // Defaults stand in for flags that are not given.

@@ -2,6 +2,7 @@ package etcdflags_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -48,4 +49,23 @@ func TestWrongFlags(t *testing.T) {
 	}
 	require.False(t, parse(t).Given())
 	require.True(t, parse(t, "--to", "http://x").Given())
+}
+
+// A pipe of a shell, as of --password-file <(…), can be read once, and has the password of all logins.
+func TestAPasswordThatCanBeReadOnce(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, r.Close()) }()
+	_, err = w.WriteString("secret\n")
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	flags := parse(t, "--to", "http://x")
+	flags.Default(etcdflags.Defaults{User: "me", PasswordFile: fmt.Sprintf("/dev/fd/%d", r.Fd())})
+	config, err := flags.Config("shop")
+	require.NoError(t, err)
+	for range 2 {
+		password, err := config.PasswordFunc(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "secret", password)
+	}
 }
