@@ -262,12 +262,19 @@ func (t *tab) click(selector, text string) {
 	}
 }
 
-// types writes into a field in place of what is there.
+// types writes into a field in place of what is there, and again if nothing came to it: a dialog that has been closed gives the focus
+// back a moment after it is gone.
 func (t *tab) types(selector, text string) {
 	t.tb.Helper()
 	t.until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
-	value[bool](t, fmt.Sprintf("(() => { const e = document.querySelector(%s); e.focus(); e.select(); return true; })()", quote(selector)))
-	t.do(chromedp.KeyEvent(text))
+	for range 10 {
+		before := value[string](t, fmt.Sprintf("(() => { const e = document.querySelector(%s); e.focus(); e.select(); return e.value; })()", quote(selector)))
+		t.do(chromedp.KeyEvent(text))
+		if before == text || value[bool](t, fmt.Sprintf("document.querySelector(%s)?.value !== %s", quote(selector), quote(before))) {
+			return
+		}
+	}
+	require.Fail(t.tb, "a field takes nothing", selector)
 }
 
 // press presses keys.
