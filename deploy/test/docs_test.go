@@ -43,12 +43,9 @@ func TestTheValuesOfThePage(t *testing.T) {
 		require.Equal(t, "The file is in order.\n", elasticron(t, "", "worker", "--config", name, "--check"))
 		var secrets []string
 		for _, part := range []string{"server", "worker"} {
-			pod, c := r.pod(t, part)
+			pod, _ := r.pod(t, part)
 			for _, secret := range secretsOf(pod) {
 				secrets = append(secrets, secret)
-			}
-			for _, variable := range c.Env {
-				secrets = append(secrets, variable.ValueFrom.SecretKeyRef.Name)
 			}
 		}
 		slices.Sort(secrets)
