@@ -109,7 +109,7 @@ export function operate(deed: Deed): void {
       doing = false;
       consent = false; // it was to another refusal
       if (error instanceof Problem && deed.refused?.(error, key)) return dialog.close();
-      if (!dialog.isConnected) return note(`${deed.title}: ${why(error)}`, true); // a browser lets nobody hold a dialog open for ever
+      if (!dialog.open) return note(`${deed.title}: ${why(error)}`, true); // a browser lets nobody hold a dialog open for ever
       problem = error instanceof Problem ? error.body : {};
       problem.detail ??= why(error);
       answer = null;
