@@ -16,6 +16,7 @@ type ailment struct {
 	text      string
 	instance  string    // that may be so for as long as something runs there unmarked; empty = none may
 	ends      time.Time // when the request that is not answered ends; zero = it is about none
+	over      time.Time // when it is over though nothing of the tree changes; zero = it is not
 }
 
 // ailments are those that are there now, by when they began.
@@ -31,7 +32,7 @@ func (j *judge) examine(at time.Time) {
 	}
 	for _, i := range s.Instances {
 		if i.Shutdown && !j.hands.ghost(s, i) {
-			found[ailment{NoStall, NoItem, i.ID + " was told to leave and stays", i.ID, time.Time{}}] = time.Time{}
+			found[ailment{guarantee: NoStall, item: NoItem, text: i.ID + " was told to leave and stays", instance: i.ID}] = time.Time{}
 			if s.Leader.Instance == i.ID {
 				found[ailment{guarantee: NoStall, item: NoItem, text: i.ID + " was told to leave and leads"}] = time.Time{}
 			}
@@ -75,6 +76,9 @@ func (j *judge) sortedAilments() []ailment {
 // judgeAilment finds fault with an ailment that lasted longer than a change excuses.
 func (j *judge) judgeAilment(a ailment, until time.Time) {
 	since := j.ailments[a]
+	if !a.over.IsZero() && a.over.Before(until) {
+		until = a.over
+	}
 	excused := j.excused
 	if a.guarantee == NothingForgotten {
 		excused = slices.Concat(excused, j.lingering(a.item), j.patience()).merge()
@@ -186,8 +190,9 @@ func (j *judge) examineAssignment(found ailments, at time.Time) {
 		owner := s.Owner(n)
 		if i := s.Instance(owner); i.Created == 0 || !j.hands.mayOwn(s, i) {
 			found[ailment{guarantee: NoStall, item: n, text: fmt.Sprintf("the item belongs to %q, which cannot run it,", owner)}] = now
-		} else if j.refuses(owner, at) {
-			found[ailment{guarantee: NoStall, item: n, text: fmt.Sprintf("the item belongs to %q, which refuses the settings,", owner)}] = now
+		} else if refusal := j.refusal(owner, at); refusal != nil {
+			text := fmt.Sprintf("the item belongs to %q, which refuses the settings,", owner)
+			found[ailment{guarantee: NoStall, item: n, text: text, over: refusal.until()}] = now
 		}
 		if item.Record.Value.State == jobtree.ItemRunning && !item.Running.Exists() && !j.onlyUnmarked(n) {
 			found[ailment{guarantee: NothingForgotten, item: n, text: "a lost execution is not declared as lost"}] = now

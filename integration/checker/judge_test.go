@@ -916,6 +916,16 @@ func TestSettingsThatAreRefused(t *testing.T) {
 			s.end(1, s.begin(1, b, job.Scheduled, fire), jobtree.Success)
 			s.at(minute)
 		}, []lapse{{checker.NoStall, "which refuses the settings"}, {checker.NoStall, "nobody ran the fire"}}},
+		{"it could not use them for a moment, in which others changed something", func(s *story) {
+			cfg := s.state.Config.Value
+			cfg.Description = "new"
+			s.at(-50 * second).configure(cfg)
+			s.happen(checker.Refused, a).Until = fire.Add(-49 * second)
+			cfg.Description = "newer"
+			s.configure(cfg)
+			s.round()
+			s.at(minute)
+		}, nil},
 		{"it does not come back", func(s *story) {
 			refuse(s)
 			leave(s)

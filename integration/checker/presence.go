@@ -73,9 +73,17 @@ func (j *judge) serves(i jobtree.Instance, at time.Time) bool {
 
 // refuses tells whether a process cannot use the settings of the job, and knows it, at a moment.
 func (j *judge) refuses(instance string, at time.Time) bool {
-	return slices.ContainsFunc(j.refusals, func(i Incident) bool {
-		return i.Instance == instance && !at.Before(i.From) && at.Before(i.until())
-	})
+	return j.refusal(instance, at) != nil
+}
+
+// refusal returns the incident that a process is in, if it refuses the settings at a moment, or nil.
+func (j *judge) refusal(instance string, at time.Time) *Incident {
+	for k := range j.refusals {
+		if i := &j.refusals[k]; i.Instance == instance && !at.Before(i.From) && at.Before(i.until()) {
+			return i
+		}
+	}
+	return nil
 }
 
 // willRefuse tells whether a process cannot use the settings of the job as they are at a moment, be it that it has yet to
