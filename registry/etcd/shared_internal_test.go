@@ -78,6 +78,7 @@ func TestReadsShareRequestsAgainAfterLargeAnswers(t *testing.T) {
 			_, _, err := s.read(t.Context(), reads("big", 2)...)
 			require.NoError(t, err)
 		}
+		synctest.Wait() // what was learnt is kept after the answer is out
 		require.Equal(t, leastShare, s.share)
 		store.requests.Store(0)
 		const readers = 300
@@ -90,6 +91,7 @@ func TestReadsShareRequestsAgainAfterLargeAnswers(t *testing.T) {
 		}
 		reading.Wait()
 		require.LessOrEqual(t, store.requests.Load(), int64(20))
+		synctest.Wait()
 		require.Equal(t, maxOps, s.share)
 	})
 }
