@@ -79,7 +79,8 @@ func (e FileError) Unwrap() error { return e.err }
 func fileError(format string, args ...any) error { return FileError{fmt.Errorf(format, args...)} }
 
 // Config returns what the flags say, to connect by. Each connection uses the certificates and authorities that the files
-// hold when it begins, and each login the password. What is wrong with a file is a [FileError], and everything else is wrong with the flags.
+// hold when it begins, and each login the password. What is wrong with a file is a [FileError], and everything else is
+// wrong with the flags.
 func (f *Flags) Config(namespace string) (etcd.Config, error) {
 	c := etcd.Config{Endpoints: f.endpoints, Namespace: namespace}
 	if !f.Given() {
@@ -117,20 +118,18 @@ func (f *Flags) User() string { return f.user }
 // ofFile ends the name of the variable that names a file in the place of a value.
 const ofFile = "_FILE"
 
-// Password returns the password of the user as it is now, without a line end: a file often has one, and so has a variable that was
-// made from such a file.
+// Password returns the password of the user as it is now, without a line end: a file often has one, and so has a variable
+// that was made from such a file.
 func (f *Flags) Password() (string, error) {
-	if password := reference.WithoutLineEnd(os.Getenv(f.passwordVariable)); password != "" {
+	if password := f.passwordItself(); password != "" {
 		return password, nil
 	}
-	file := os.Getenv(f.passwordVariable + ofFile)
-	if file == "" {
-		if f.password != nil {
-			return f.password()
-		}
-		file = f.passwordFile
-	}
-	if file == "" {
+	file := f.fileOfPassword()
+	switch {
+	case file != "":
+	case f.password != nil:
+		return f.password()
+	default:
 		return "", fmt.Errorf("--%s is given, and $%s is empty: want the password there, or a file of it in $%[2]s%s", f.names.user, f.passwordVariable, ofFile)
 	}
 	text, err := os.ReadFile(file)
@@ -146,15 +145,26 @@ func (f *Flags) Password() (string, error) {
 
 // readOnce tells whether the password is in what can be read but once, such as a pipe of a shell.
 func (f *Flags) readOnce() bool {
-	file := os.Getenv(f.passwordVariable + ofFile)
-	if file == "" && f.password == nil {
-		file = f.passwordFile
-	}
-	if file == "" || reference.WithoutLineEnd(os.Getenv(f.passwordVariable)) != "" {
-		return false
-	}
-	is, err := os.Stat(file)
+	is, err := os.Stat(f.fileOfPassword())
 	return err == nil && !is.Mode().IsRegular()
+}
+
+// passwordItself is the password, if the environment holds it.
+func (f *Flags) passwordItself() string {
+	return reference.WithoutLineEnd(os.Getenv(f.passwordVariable))
+}
+
+// fileOfPassword names the file that holds the password; empty if it is elsewhere, or nowhere.
+func (f *Flags) fileOfPassword() string {
+	file := os.Getenv(f.passwordVariable + ofFile)
+	switch {
+	case f.passwordItself() != "":
+		return ""
+	case file == "" && f.password == nil:
+		return f.passwordFile
+	default:
+		return file
+	}
 }
 
 // Defaults stand in for flags that are not given.
