@@ -448,7 +448,8 @@ func TestACopyThatStandsStill(t *testing.T) {
 	})
 }
 
-// Two servers behind a proxy that sends each request to the other one, while others write: a namespace of several pages is read.
+// Two servers behind a proxy that sends each request to the other one, while others write: a namespace of several pages is
+// read.
 func TestPagesOfTwoServers(t *testing.T) {
 	t.Parallel()
 	store := memory.NewServer()

@@ -127,7 +127,8 @@ func ExampleBetween() {
 	// 17:00:00
 }
 
-// A schedule that begins in March, ends in the evening of its first day, and fires every eight hours, twenty seconds past the hour.
+// A schedule that begins in March, ends in the evening of its first day, and fires every eight hours, twenty seconds past the
+// hour.
 func ExampleWithStart() {
 	begin := time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC)
 	schedule, err := cronexpr.Parse("@every 8h", cronexpr.WithOffset(20*time.Second),

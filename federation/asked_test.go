@@ -20,8 +20,8 @@ func (w *world) at(name string) (op *operate.Operator, closed func()) {
 	return op, handle.Vanish
 }
 
-// Nothing of a request by hand goes with a job when all of its items have run. Who asks again with its id, where the job is now, is
-// told so, and not that somebody did something else; also after further moves.
+// Nothing of a request by hand goes with a job when all of its items have run. Who asks again with its id, where the job is
+// now, is told so, and not that somebody did something else; also after further moves.
 func TestARequestIsConfirmedAfterAMove(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -34,8 +34,8 @@ var errMoving = errors.New("the job is being moved")
 // returns all the same: the job is declared, is brought to its home as soon as that can be, and [Federation.Health] says
 // what it waits for. So it does if ctx ends when the scheduler of the home has the job, which joins when it can.
 //
-// A job that no registry has is created again if its creation got no answer. A registry may carry the first one out later still, also
-// when the job was removed since, which is then there again.
+// A job that no registry has is created again if its creation got no answer. A registry may carry the first one out later
+// still, also when the job was removed since, which is then there again.
 //
 // Errors, after which the job is not declared: those of [scheduler.Scheduler.Add] but for the registry's being away;
 // [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; what the rule

@@ -116,10 +116,10 @@ func (f *Federation) schedulers() (all []*scheduler.Scheduler) {
 // that cannot be reached, or whose scheduler cannot go on, takes its own jobs with it, which is logged and reported by
 // Health; Run goes on with the others.
 //
-// When ctx ends, all schedulers stop at once and within one deadline, that of [scheduler.WithStopTimeout]; then the handles
-// of the registries are closed, each of which takes a TTL at most. Run returns nil, or what the schedulers could not stop,
-// why one of them had ended before, what could not be closed, and which Open has not returned. A federation runs once: the error of another call is
-// [scheduler.ErrRan], and that of one after Close [scheduler.ErrStopped].
+// When ctx ends, all schedulers stop at once and within one deadline, that of [scheduler.WithStopTimeout]; then the handles of
+// the registries are closed, each of which takes a TTL at most. Run returns nil, or what the schedulers could not stop, why one
+// of them had ended before, what could not be closed, and which Open has not returned. A federation runs once: the error of
+// another call is [scheduler.ErrRan], and that of one after Close [scheduler.ErrStopped].
 func (f *Federation) Run(ctx context.Context) error {
 	stop, end := context.WithCancel(ctx)
 	defer end()

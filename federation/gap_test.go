@@ -10,8 +10,8 @@ import (
 	"github.com/elasticron/elasticron/federation/home"
 )
 
-// Each transaction of a mover takes its time. Whichever of its steps a fire comes in, also between the copy and the first look of
-// those who take the job up, it is run once.
+// Each transaction of a mover takes its time. Whichever of its steps a fire comes in, also between the copy and the first look
+// of those who take the job up, it is run once.
 func TestFiresBetweenTheCopyAndTheNewHome(t *testing.T) {
 	t.Parallel()
 	for offset := range 20 {

@@ -48,8 +48,8 @@ func (w *world) isNowhere(job string) {
 	}
 }
 
-// A job that was removed stays so in every registry to which its name is given, until somebody stores it, which no process has to be
-// started for.
+// A job that was removed stays so in every registry to which its name is given, until somebody stores it, which no process has
+// to be started for.
 func TestAJobThatWasRemovedIsFollowedAndNotCreated(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

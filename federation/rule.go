@@ -17,7 +17,8 @@ import (
 // declaration.
 type Rule func(cfg job.Config) (registry string)
 
-// ask asks the rule, and waits for it while ctx lasts. The rule gets a map of its own: one that is left behind may still use it.
+// ask asks the rule, and waits for it while ctx lasts. The rule gets a map of its own: one that is left behind may still use
+// it.
 func (r Rule) ask(ctx context.Context, cfg job.Config) (string, error) {
 	cfg.Props = maps.Clone(cfg.Props)
 	registry := ""

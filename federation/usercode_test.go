@@ -289,8 +289,8 @@ func (s slowly) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	return s.Handler.Configure(cfg)
 }
 
-// The patience is for the registry. Code that takes longer has the time that a scheduler gives it, and nobody takes its registry
-// for away meanwhile.
+// The patience is for the registry. Code that takes longer has the time that a scheduler gives it, and nobody takes its
+// registry for away meanwhile.
 func TestCodeThatTakesLongerThanThePatience(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -272,8 +272,8 @@ func TestRemainsOfAFormerTreeDoNoHarm(t *testing.T) {
 	require.Equal(t, "DISABLED", w.nodes(w.target)["/orders/servers/10.0.0.1"])
 }
 
-// A job that is new in the target goes on from the checkpoints of the source. One that has run there has its own, and the report
-// does not show them.
+// A job that is new in the target goes on from the checkpoints of the source. One that has run there has its own, and the
+// report does not show them.
 func TestCheckpointsAreCopiedWithANewJob(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -293,7 +293,8 @@ func TestCheckpointsAreCopiedWithANewJob(t *testing.T) {
 	require.Equal(t, "secret page 9", w.nodes(w.target)["/orders/offset/0"])
 }
 
-// Whoever looks at a copy, and repeats the migration when the source has stopped, has the target go on from where the source came to.
+// Whoever looks at a copy, and repeats the migration when the source has stopped, has the target go on from where the source
+// came to.
 func TestCheckpointsOfACopyThatNobodyRuns(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

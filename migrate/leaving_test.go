@@ -18,8 +18,8 @@ import (
 // movingOn is what elasticron move notes of the job "orders" when it stops it.
 var movingOn = jobtree.EncodeOperated(jobtree.Operated{Moving: &jobtree.Moving{To: "two", Move: "X", Since: time.Unix(1_700_000_000, 0)}})
 
-// stops does what elasticron move does to a job that it is to bring to another registry of a federation, unless somebody migrates
-// the job. It tells whether it did.
+// stops does what elasticron move does to a job that it is to bring to another registry of a federation, unless somebody
+// migrates the job. It tells whether it did.
 func (w *world) stops(reg *memory.Registry) bool {
 	w.Helper()
 	orders := jobtree.For("orders")
@@ -77,8 +77,8 @@ func TestAJobThatAFederationMovesIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A federation's move stops the job before any of this mover's requests, or finds that this one has it. Who comes second leaves it
-// alone: the target never takes that stop for what an operator wants.
+// A federation's move stops the job before any of this mover's requests, or finds that this one has it. Who comes second leaves
+// it alone: the target never takes that stop for what an operator wants.
 func TestAFederationMovesTheJobMeanwhile(t *testing.T) {
 	t.Parallel()
 	stopped := 0

@@ -46,9 +46,9 @@ type MayHaveRun struct {
 // fire it is another backfill, and refused. An item of theirs that
 // failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
 //
-// It is refused as [Operator.Trigger] is, if other fires may have run than [Options.ShownRuns] says, and if one of the fires is not of the job's schedule, lies in the future
-// or is named twice, or if there are more than [MaxBackfill]. Only Items, Parameter and Within of the trigger are
-// heeded. Progress hears of the fire under way.
+// It is refused as [Operator.Trigger] is, if other fires may have run than [Options.ShownRuns] says, and if one of the fires is
+// not of the job's schedule, lies in the future or is named twice, or if there are more than [MaxBackfill]. Only Items,
+// Parameter and Within of the trigger are heeded. Progress hears of the fire under way.
 func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, t Trigger, opts Options) (BackfillResult, error) {
 	r := BackfillResult{ID: opts.id(), Left: slices.Clone(fires)}
 	slices.SortFunc(r.Left, time.Time.Compare)
@@ -221,8 +221,8 @@ func otherRuns(fires int, shown, now MayHaveRun) *Refusal {
 	return stale([]Change{{What: fmt.Sprintf("which of %d fires may have run", fires), Before: text(shown), After: text(now)}})
 }
 
-// ranMeanwhile refuses the next fire of a backfill if it was run since a person has agreed to what may have: for another backfill,
-// or by the schedule, which may make up what was missed. That the schedule is past the fire tells nothing.
+// ranMeanwhile refuses the next fire of a backfill if it was run since a person has agreed to what may have: for another
+// backfill, or by the schedule, which may make up what was missed. That the schedule is past the fire tells nothing.
 func (w *world) ranMeanwhile(t Trigger, id string, agreed MayHaveRun) *Refusal {
 	if !t.Fire.After(agreed.Last) {
 		return nil

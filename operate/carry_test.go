@@ -101,8 +101,8 @@ func TestTheSameIdOfAnotherTrigger(t *testing.T) {
 	require.True(t, r.Repeated)
 }
 
-// Settings that are given as a whole are what an id is of, too: a file that was mended between two tries is not "done before". If
-// what is asked for stands already, by whomever, it is.
+// Settings that are given as a whole are what an id is of, too: a file that was mended between two tries is not "done before".
+// If what is asked for stands already, by whomever, it is.
 func TestTheSameIdOfOtherSettings(t *testing.T) {
 	t.Parallel()
 	g := bareGround(t)

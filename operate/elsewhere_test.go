@@ -199,7 +199,8 @@ func (g *ground) moves() {
 	g.do(append(left, registry.Put(nodes.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b"})))...)
 }
 
-// Who waits for a job that moves meanwhile is not told that it has followed: nothing of it is left here. What was to end has ended.
+// Who waits for a job that moves meanwhile is not told that it has followed: nothing of it is left here. What was to end has
+// ended.
 func TestAJobMovesWhileSomebodyWaits(t *testing.T) {
 	t.Parallel()
 	waits := operate.Options{Wait: true}

@@ -54,11 +54,11 @@ const (
 	GoneRemove  Gone = "remove"  // it is removed as by [Operator.Remove], also from instances that live
 )
 
-// TakeFiles makes a job as files have it: text is the JSON of its config node. It creates the job, changes its
-// settings, or only marks the job as one of these files. Whether an existing job is disabled stays as operators have
-// it; one that was disabled because its files did not name it is enabled. Files consent to fewer items. A removal that began
-// because files did not name the job is called off; if it has deleted the configuration, it is brought to its end before. While
-// an operator's is under way of a job that no file named, it is refused with [CausePending]: the files make the job anew after that.
+// TakeFiles makes a job as files have it: text is the JSON of its config node. It creates the job, changes its settings, or
+// only marks the job as one of these files. Whether an existing job is disabled stays as operators have it; one that was
+// disabled because its files did not name it is enabled. Files consent to fewer items. A removal that began because files did
+// not name the job is called off; if it has deleted the configuration, it is brought to its end before. While an operator's is
+// under way of a job that no file named, it is refused with [CausePending]: the files make the job anew after that.
 //
 // It is refused with [CauseAlready] if the job is so, and with [CauseFiles] if the job is one of another owner, or if
 // other files of the owner decide: those of a higher version, those of the same version that were faster, or those that

@@ -328,8 +328,8 @@ func TestAnUnfinishedRemovalByFiles(t *testing.T) {
 	}
 }
 
-// Who says again and again that files do not name a job goes on with its removal, and writes nothing: what was done to the job before
-// stays on its list.
+// Who says again and again that files do not name a job goes on with its removal, and writes nothing: what was done to the job
+// before stays on its list.
 func TestARemovalByFilesIsWrittenDownOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -409,8 +409,8 @@ func TestFilesOfManyVersionsComeToAnEnd(t *testing.T) {
 	})
 }
 
-// A removal by files that stops when the configuration is deleted cannot be called off. Files that name the job again bring it to
-// its end and create the job, but not those that are not heard.
+// A removal by files that stops when the configuration is deleted cannot be called off. Files that name the job again bring it
+// to its end and create the job, but not those that are not heard.
 func TestFilesTakeBackHalfARemoval(t *testing.T) {
 	t.Parallel()
 	half := func(t *testing.T) *ground {

@@ -176,10 +176,10 @@ func wordOf(s jobtree.ItemState) jobtree.ItemState {
 // mostTidied is how many servers one transaction forgets, for every registry to take it.
 const mostTidied = 100
 
-// TidyServers deletes what is stored of servers at which no instance of the job lives: of those that are named, or
-// else of all that are not disabled. A server that was disabled starts enabled if it comes back. It is refused if an
-// instance lives at one that is named, and if there is nothing to delete. It deletes a hundred at a time, and warns if there are more:
-// call it again then, with another id.
+// TidyServers deletes what is stored of servers at which no instance of the job lives: of those that are named, or else of all
+// that are not disabled. A server that was disabled starts enabled if it comes back. It is refused if an instance lives at one
+// that is named, and if there is nothing to delete. It deletes a hundred at a time, and warns if there are more: call it again
+// then, with another id.
 func (o *Operator) TidyServers(ctx context.Context, job string, ips []string, opts Options) (Result, error) {
 	ips = slices.Compact(slices.Sorted(slices.Values(ips)))
 	target := ""

@@ -210,8 +210,8 @@ func TestAnInstanceThatHasLeftIsNotShutDown(t *testing.T) {
 	require.Contains(t, refusal.Error(), "takes no part in the job, and still runs item 2")
 }
 
-// An instance whose session ends before it learns that it is to leave was shut down by nobody: it is not said to be gone when it
-// is back.
+// An instance whose session ends before it learns that it is to leave was shut down by nobody: it is not said to be gone when
+// it is back.
 func TestAnInstanceThatLostItsSessionIsNotGone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

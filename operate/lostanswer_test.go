@@ -12,7 +12,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// The answer of what triggers the job is lost, and then nobody answers, or a right is taken away, while it is looked at whether it was done.
+// The answer of what triggers the job is lost, and then nobody answers, or a right is taken away, while it is looked at whether
+// it was done.
 func TestWhatMayBeDoneStaysUnknown(t *testing.T) {
 	t.Parallel()
 	for name, then := range map[string]func(g *ground){

@@ -204,8 +204,8 @@ func TestWhatIsLeftOfAJobIsRemovedByForce(t *testing.T) {
 	require.Empty(t, g.all())
 }
 
-// The plan of a removal reads the same whatever the job is: the one to which a person has agreed is no word on a job that was made
-// anew since, nor on one that somebody has changed.
+// The plan of a removal reads the same whatever the job is: the one to which a person has agreed is no word on a job that was
+// made anew since, nor on one that somebody has changed.
 func TestARemovalThatWasShownIsOfThatJobAlone(t *testing.T) {
 	t.Parallel()
 	for name, meanwhile := range map[string]func(*ground){

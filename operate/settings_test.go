@@ -101,8 +101,8 @@ func TestSettingsThatAreNotAllowed(t *testing.T) {
 	g.refused(operate.CauseUnknownJob, errOf(g.op.ChangeSettings(t.Context(), "nobody", operate.Settings{Change: daily}, silent())))
 }
 
-// A job that has fired for the last time may be stored again, and all else of it may be changed. Who ends a job by its times has to
-// mean it.
+// A job that has fired for the last time may be stored again, and all else of it may be changed. Who ends a job by its times
+// has to mean it.
 func TestSettingsOfAJobThatIsOver(t *testing.T) {
 	t.Parallel()
 	g := bareGround(t)

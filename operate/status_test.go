@@ -502,8 +502,8 @@ func TestADisabledJobDisablesNoServer(t *testing.T) {
 	require.Equal(t, operate.Disabled, instances[1].Status)
 }
 
-// Whether a job can be enabled does not follow from its status: one of which no instance lives is CRASHED, and one whose servers
-// were disabled one by one has nothing to enable.
+// Whether a job can be enabled does not follow from its status: one of which no instance lives is CRASHED, and one whose
+// servers were disabled one by one has nothing to enable.
 func TestWhetherAJobIsDisabled(t *testing.T) {
 	t.Parallel()
 	off := everyMinute("orders")

@@ -334,8 +334,8 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 	return p
 }
 
-// desertedFor is how long somebody waits for a trigger while nobody lives who would run it: longer than a process takes to start
-// anew.
+// desertedFor is how long somebody waits for a trigger while nobody lives who would run it: longer than a process takes to
+// start anew.
 const desertedFor = time.Minute
 
 // followsTrigger is [triggerFollowed], and says at once why nothing begins for the trigger. It is overtaken when somebody has
@@ -366,8 +366,8 @@ func followsTrigger(t Trigger) func(w *world, r Result) Progress {
 	}
 }
 
-// heldUp says why none of the items that a trigger waits for begins soon, if none runs for it; empty if some may. byIntent tells
-// that somebody has brought it about: then it is not over by itself.
+// heldUp says why none of the items that a trigger waits for begins soon, if none runs for it; empty if some may. byIntent
+// tells that somebody has brought it about: then it is not over by itself.
 func (w *world) heldUp(items []ItemProgress) (why string, byIntent bool) {
 	if slices.ContainsFunc(items, func(it ItemProgress) bool { return it.State == ItemRuns }) {
 		return "", false

@@ -536,7 +536,8 @@ func TestATriggerThatIsHeldUp(t *testing.T) {
 	}
 }
 
-// What runs for a trigger is waited for, also when the job is disabled; and an instance that starts anew runs what was asked for.
+// What runs for a trigger is waited for, also when the job is disabled; and an instance that starts anew runs what was asked
+// for.
 func TestATriggerThatIsHeldUpForAWhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -288,8 +288,8 @@ func TestADeclaredJobIsNotTakenUp(t *testing.T) {
 	})
 }
 
-// A job that is stored when Run begins is data by the time that it is declared, and whoever declares it hears that, and not that
-// it was declared.
+// A job that is stored when Run begins is data by the time that it is declared, and whoever declares it hears that, and not
+// that it was declared.
 func TestAJobThatWasTakenUpCannotBeDeclared(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -53,8 +53,8 @@ func put(t *testing.T, server *memory.Server, path, value string) {
 	require.NoError(t, err)
 }
 
-// Code lives longer than what it declares: when the last fire is over, its next start finds the job in the registry, perhaps with
-// another end.
+// Code lives longer than what it declares: when the last fire is over, its next start finds the job in the registry, perhaps
+// with another end.
 func TestAJobIsDeclaredAfterItsLastFire(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -315,8 +315,8 @@ func TestItemsThatMoveWhileAFireIsDelayed(t *testing.T) {
 	}
 }
 
-// A change of the jitter moves the begin of a fire and not the fire: one that has come and waits is told of once, and is on time
-// then, whatever becomes of missed ones.
+// A change of the jitter moves the begin of a fire and not the fire: one that has come and waits is told of once, and is on
+// time then, whatever becomes of missed ones.
 func TestTheJitterIsChanged(t *testing.T) {
 	t.Parallel()
 	for n := range 6 {

@@ -146,8 +146,8 @@ func TestAnItemIsDisabledJustAsItsFireComes(t *testing.T) {
 	}
 }
 
-// What waits for its turn when the job, or all of its servers, are disabled does not start, as if its item were disabled, and is
-// made up when it may run again. What runs goes on.
+// What waits for its turn when the job, or all of its servers, are disabled does not start, as if its item were disabled, and
+// is made up when it may run again. What runs goes on.
 func TestWhatWaitsWhenItsJobIsDisabledIsGivenBack(t *testing.T) {
 	t.Parallel()
 	for name, disable := range disablings {

@@ -35,8 +35,9 @@
 //
 // # When code is called
 //
-// An execution begins with a transaction, and code is called when that is confirmed and its fire has come. An item that has nothing to
-// wait for but its fire begins ahead of it, by as long as begins took lately, so that both are at the same time; see [WithHeadStart].
+// An execution begins with a transaction, and code is called when that is confirmed and its fire has come. An item that has
+// nothing to wait for but its fire begins ahead of it, by as long as begins took lately, so that both are at the same time; see
+// [WithHeadStart].
 //
 // # When a fire cannot run on time
 //
@@ -101,14 +102,14 @@
 //
 // # When more is due than can begin
 //
-// A process begins items as fast as the registry confirms that they began, and no faster. While more are
-// due, the jobs take turns, a few items each, so that a large job does not starve a small one; the items of a job do so
-// from fire to fire, so that it is not always the same ones for which it is too late; fires that are late already wait
-// until no other does, but for one begin of four; and ends, members, leaders and assignments, but for those of very many items, go before all begins. A fire that cannot begin in time is dropped before anything is sent. Items that wait are not even looked
-// at when they fire again: what they missed meanwhile is found out when their turn comes, so what runs does not
-// fall when more is asked for. Runs by hand, reruns of lost executions and jobs with a fixed delay wait as long as
-// it takes. [LoadEvent], [Health.Load] and a line in the log, once a minute at most, tell how much is wanted, how
-// much begins, and how much goes by.
+// A process begins items as fast as the registry confirms that they began, and no faster. While more are due, the jobs take
+// turns, a few items each, so that a large job does not starve a small one; the items of a job do so from fire to fire, so that
+// it is not always the same ones for which it is too late; fires that are late already wait until no other does, but for one
+// begin of four; and ends, members, leaders and assignments, but for those of very many items, go before all begins. A fire
+// that cannot begin in time is dropped before anything is sent. Items that wait are not even looked at when they fire again:
+// what they missed meanwhile is found out when their turn comes, so what runs does not fall when more is asked for. Runs by
+// hand, reruns of lost executions and jobs with a fixed delay wait as long as it takes. [LoadEvent], [Health.Load] and a line
+// in the log, once a minute at most, tell how much is wanted, how much begins, and how much goes by.
 //
 // # Three ways to go
 //

@@ -417,8 +417,8 @@ func TestElasticJob3AsksForAClaimant(t *testing.T) {
 	})
 }
 
-// A process that starts again under the same id, as in a container, says nothing of what the one before it ran, which it would pass
-// over in each of its rounds. Who has not seen the first one waits longer.
+// A process that starts again under the same id, as in a container, says nothing of what the one before it ran, which it would
+// pass over in each of its rounds. Who has not seen the first one waits longer.
 func TestAnInstanceOfElasticJob3StartsAgainUnderItsID(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -497,8 +497,8 @@ func TestAnInstanceOfElasticJob3ThatClearsItsMarksSlowly(t *testing.T) {
 	})
 }
 
-// What may run on although its mark is older than its instance is not run beside it: it was left as the server was disabled, and we
-// have seen neither session. That the server is enabled again tells nothing new.
+// What may run on although its mark is older than its instance is not run beside it: it was left as the server was disabled,
+// and we have seen neither session. That the server is enabled again tells nothing new.
 func TestAMarkThatPerhapsRunsOn(t *testing.T) {
 	t.Parallel()
 	for name, enabled := range map[string]bool{"and its server stays disabled": false, "and its server is enabled again": true} {
@@ -533,8 +533,8 @@ func TestAMarkThatPerhapsRunsOn(t *testing.T) {
 	}
 }
 
-// A process that connects again under its session makes its node anew, and runs on: also if its server is disabled, when it leaves its
-// marks, and if it runs what it has claimed.
+// A process that connects again under its session makes its node anew, and runs on: also if its server is disabled, when it
+// leaves its marks, and if it runs what it has claimed.
 func TestAnInstanceOfElasticJob3RunsOnAsItReconnects(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -738,7 +738,8 @@ func TestWhatElasticJob3RunsAgainWhileWeAreCutOff(t *testing.T) {
 	})
 }
 
-// What ElasticJob 3.x has run again is not run once more, though its claim has come and gone while a commit of ours was under way.
+// What ElasticJob 3.x has run again is not run once more, though its claim has come and gone while a commit of ours was under
+// way.
 func TestWhatElasticJob3RunsAgainInAMoment(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

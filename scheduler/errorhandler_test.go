@@ -383,8 +383,8 @@ func (l *lines) line(text string) string {
 	return found
 }
 
-// A factory that returns no handler, and no error, has made none: the job is refused where it is declared, and where the registry
-// names it failures are logged.
+// A factory that returns no handler, and no error, has made none: the job is refused where it is declared, and where the
+// registry names it failures are logged.
 func TestAFactoryThatReturnsNoHandler(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -167,8 +167,8 @@ func TestTheBoundIsRaisedWhileItemsWait(t *testing.T) {
 	})
 }
 
-// What waits for its turn and would be run by nobody if it were given back keeps its turn: a fire that policy does not make up, and
-// a run by hand, whose request may be answered.
+// What waits for its turn and would be run by nobody if it were given back keeps its turn: a fire that policy does not make up,
+// and a run by hand, whose request may be answered.
 func TestWhatNobodyWouldMakeUpKeepsItsTurn(t *testing.T) {
 	t.Parallel()
 	skip := five(6, 1)

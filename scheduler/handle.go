@@ -103,13 +103,13 @@ func (j *Job) Next(n int) ([]time.Time, error) {
 	return next, nil
 }
 
-// Update changes the stored configuration, for all processes, and returns when the registry has it and this process sees it.
-// It reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration meanwhile; else
-// it begins again, so change may be called more than once. Members that this version does not know stay as they are, and so
-// does whether the job is disabled, whatever change makes of that: it is up to operators, see package operate. A lower total count
-// ends items, for which operators are asked to consent, and code is not. The
-// change is written down among the job's operations, as "update". A process that starts later and declares the job with
-// other values keeps what is stored, unless its declaration is to win; see [OnConflict].
+// Update changes the stored configuration, for all processes, and returns when the registry has it and this process sees it. It
+// reads what is stored, calls change with it, and stores the outcome if nobody changed the configuration meanwhile; else it
+// begins again, so change may be called more than once. Members that this version does not know stay as they are, and so does
+// whether the job is disabled, whatever change makes of that: it is up to operators, see package operate. A lower total count
+// ends items, for which operators are asked to consent, and code is not. The change is written down among the job's operations,
+// as "update". A process that starts later and declares the job with other values keeps what is stored, unless its declaration
+// is to win; see [OnConflict].
 //
 // Errors after which nothing has changed: [ErrInvalidOption] if change is nil; what change returned; the faults of what it
 // made, as [Scheduler.Add] would name them, among them times after which the job never fires, unless they are stored already;

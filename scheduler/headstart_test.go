@@ -38,7 +38,8 @@ func (c *cluster) away(work job.HandlerFunc, cfg job.Config, opts ...scheduler.O
 // late is how long after its fire a run began.
 func (r run) late() time.Duration { return r.began.Sub(r.sc.Fire) }
 
-// Code is called when its fire comes, though a begin takes a while, and not before. Its round takes as many requests as without.
+// Code is called when its fire comes, though a begin takes a while, and not before. Its round takes as many requests as
+// without.
 func TestCodeIsCalledWithTheFire(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
@@ -146,8 +147,8 @@ func TestAHeadStartThatIsNone(t *testing.T) {
 	}
 }
 
-// Whatever comes about between a begin and its fire counts as if it had come before the fire without a head start: the fire is run
-// once, by whoever has the item then, or not at all if it must not run.
+// Whatever comes about between a begin and its fire counts as if it had come before the fire without a head start: the fire is
+// run once, by whoever has the item then, or not at all if it must not run.
 func TestBetweenTheBeginAndTheFire(t *testing.T) {
 	t.Parallel()
 	const at = 10*time.Second - aBegin/3
@@ -440,7 +441,8 @@ func (h *hearsTimes) Observe(event scheduler.Event) {
 	}
 }
 
-// A request by hand that was answered long ago, and one that waits, take nothing from a head start but the item that they ask for.
+// A request by hand that was answered long ago, and one that waits, take nothing from a head start but the item that they ask
+// for.
 func TestAHeadStartAndRequestsByHand(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -40,8 +40,8 @@ func TestItemsChangeSidesBetweenFires(t *testing.T) {
 	})
 }
 
-// A Java instance asks for its items some time after a fire. An item that moves from one to another meanwhile runs in both, or in
-// neither.
+// A Java instance asks for its items some time after a fire. An item that moves from one to another meanwhile runs in both, or
+// in neither.
 func TestItemsMoveBetweenJavaInstancesBetweenFires(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

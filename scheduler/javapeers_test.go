@@ -157,8 +157,8 @@ func TestAnItemThatComesFromJava(t *testing.T) {
 	})
 }
 
-// The console of 2.1.5 that asks an instance to run in the moment in which it leaves makes a node that no session owns, and a Java
-// leader would give it items for ever.
+// The console of 2.1.5 that asks an instance to run in the moment in which it leaves makes a node that no session owns, and a
+// Java leader would give it items for ever.
 func TestAGhostUnderAJavaLeader(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
@@ -173,8 +173,8 @@ func TestAGhostUnderAJavaLeader(t *testing.T) {
 	})
 }
 
-// A Java leader that stood still in its resharding until its session was over goes on with it, under its new session: it says that it
-// reshards, takes the items from their owners, and cannot end that. Java instances would wait for it.
+// A Java leader that stood still in its resharding until its session was over goes on with it, under its new session: it says
+// that it reshards, takes the items from their owners, and cannot end that. Java instances would wait for it.
 func TestAFormerJavaLeaderReshards(t *testing.T) {
 	t.Parallel()
 	for name, start := range map[string]func(c *cluster) *java{
@@ -262,8 +262,8 @@ func TestWhatJavaRanAfterItWaitedIsNotRunAgain(t *testing.T) {
 	})
 }
 
-// The fire in whose round Java instances wait for a resharding is theirs, of the items that it gives to them. What was missed before
-// is noted for them, if each fire is to be made up.
+// The fire in whose round Java instances wait for a resharding is theirs, of the items that it gives to them. What was missed
+// before is noted for them, if each fire is to be made up.
 func TestAFireThatJavaWaitsForIsNotNotedAsMissed(t *testing.T) {
 	t.Parallel()
 	all := sharedJob(2)
@@ -485,8 +485,8 @@ func TestAJavaInstanceCrashes(t *testing.T) {
 	})
 }
 
-// A process that starts again under the same id, as in a container, hides the crash of the one before it from whoever looks at the
-// instance alone: the old session's marks go later, when only the new one's node is there.
+// A process that starts again under the same id, as in a container, hides the crash of the one before it from whoever looks at
+// the instance alone: the old session's marks go later, when only the new one's node is there.
 func TestAJavaInstanceStartsAgainUnderItsID(t *testing.T) {
 	t.Parallel()
 	for name, claimed := range map[string]bool{"as it runs its item": false, "as it runs by a claim": true} {
@@ -517,8 +517,8 @@ func TestAJavaInstanceStartsAgainUnderItsID(t *testing.T) {
 	}
 }
 
-// One that comes back in another session takes its marks away one after the other, and over a slow store that takes its time. What it
-// still runs meanwhile is not run again.
+// One that comes back in another session takes its marks away one after the other, and over a slow store that takes its time.
+// What it still runs meanwhile is not run again.
 func TestAJavaInstanceThatClearsItsMarksSlowly(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -176,7 +176,8 @@ func TestCutShortIsToldApartFromFinished(t *testing.T) {
 }
 
 // An execution that has failed before its context ends has failed, whatever becomes of its session, or of a stop, before that
-// is recorded: the handler hears of it, or is named as not called, and nobody runs it again. One that would be tried again is cut short.
+// is recorded: the handler hears of it, or is named as not called, and nobody runs it again. One that would be tried again is
+// cut short.
 func TestWhatFailedBeforeItsContextEndedIsNotCutShort(t *testing.T) {
 	t.Parallel()
 	away := func(a *instance) {

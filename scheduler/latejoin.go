@@ -59,9 +59,9 @@ func (s *Scheduler) holdsLeft(job string, node registry.Node) *room.Attachment {
 
 // watchLeft follows the node that this process's instance had in a job that it has left, and takes it out whenever it is there
 // again, until Run ends or another session has begun. Whether every join was answered does not matter: one that was sent again
-// may have been carried out by what was sent again, and once more by what was sent first. That may wait in a member of the store
-// that stands still, for as long as the session lasts. But a view costs something, here and there: after a while the job is
-// looked at now and then, until it is removed.
+// may have been carried out by what was sent again, and once more by what was sent first. That may wait in a member of the
+// store that stands still, for as long as the session lasts. But a view costs something, here and there: after a while the job
+// is looked at now and then, until it is removed.
 func (s *Scheduler) watchLeft(life context.Context, job string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +132,8 @@ func (s *Scheduler) leftForLong() map[string]*leftJob {
 	return long
 }
 
-// lookAtLeftJob follows a job again if an instance of this process's name is there, which takes it out. It lets go of a job that
-// was removed: where there is none, nobody joins.
+// lookAtLeftJob follows a job again if an instance of this process's name is there, which takes it out. It lets go of a job
+// that was removed: where there is none, nobody joins.
 func (s *Scheduler) lookAtLeftJob(life context.Context, job string, watched *leftJob) {
 	tree := jobtree.For(job)
 	_, instance := s.registry.Get(life, tree.Instance(s.instance))

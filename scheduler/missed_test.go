@@ -320,8 +320,8 @@ func TestFiresOfAnOutageAfterWhichANewInstanceIsTheOldest(t *testing.T) {
 	}
 }
 
-// All sessions end in an outage, and all come back at once: any of them may be new to the others, and all have the same to tell of
-// many items. A store that is slow is not asked to take all of that from each.
+// All sessions end in an outage, and all come back at once: any of them may be new to the others, and all have the same to tell
+// of many items. A store that is slow is not asked to take all of that from each.
 func TestManyTellOfAnOutage(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -180,13 +180,13 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 // it ahead, by as long as that took lately, and its code is called when the fire comes and not before.
 //
 // Until then the tree shows that the item runs. If it is disabled meanwhile, moves, or the process stops, the begin is taken
-// back, and whoever has the item when the fire comes runs it. If the process dies, or loses its session to others, that is as if it
-// had happened in the run: without Failover the fire is lost, though its code was never called. docs/guarantees.md lists what else
-// may come about.
+// back, and whoever has the item when the fire comes runs it. If the process dies, or loses its session to others, that is as
+// if it had happened in the run: without Failover the fire is lost, though its code was never called. docs/guarantees.md lists
+// what else may come about.
 //
 // No head start is longer than a quarter of the time between two fires. A job's first fire in a process has none. Jobs that are
-// not monitored, that have a fixed delay or that are shared with Java never have one, nor those that have a [job.WholeRoundListener]
-// in this process.
+// not monitored, that have a fixed delay or that are shared with Java never have one, nor those that have a
+// [job.WholeRoundListener] in this process.
 //
 // The default is [MostHeadStart], which is also the most; 0 turns it off.
 func WithHeadStart(most time.Duration) Option {

@@ -115,8 +115,8 @@ func TestCheckpointsTakeTurns(t *testing.T) {
 	})
 }
 
-// An item that is busy for longer than the time between requests by hand runs for its fires all the same, though these have to wait
-// for their turns.
+// An item that is busy for longer than the time between requests by hand runs for its fires all the same, though these have to
+// wait for their turns.
 func TestFiresOfAnItemThatIsAskedForBeyondCapacity(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -60,12 +60,11 @@ type ItemRun struct {
 // the order of the items. An execution that is lost and run again counts when its rerun is over. Code of the job itself must
 // not wait: it would wait for its own end.
 //
-// While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. An item that can
-// begin for the request no more because that has ended counts half a minute after that, as clocks may differ.
-// While the scheduler stops, Wait goes on as long as the request is likely to be answered: until nothing of the job runs here, and
-// no other process has an instance of it or runs an item that was asked for.
-// Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job or stops, [ErrNotStored] if it is removed, the end
-// of ctx.
+// While the job pauses, because its configuration cannot be read or used, Wait goes on waiting. An item that can begin for the
+// request no more because that has ended counts half a minute after that, as clocks may differ. While the scheduler stops, Wait
+// goes on as long as the request is likely to be answered: until nothing of the job runs here, and no other process has an
+// instance of it or runs an item that was asked for. Errors: [ErrNotRecorded], [ErrUnknownJob] if the scheduler leaves the job
+// or stops, [ErrNotStored] if it is removed, the end of ctx.
 func (q *Request) Wait(ctx context.Context) ([]ItemRun, error) {
 	fail := func(err error) ([]ItemRun, error) {
 		return nil, fmt.Errorf("request to job %q: %w", q.j.r.name, err)
@@ -197,8 +196,8 @@ func (w *awaitedItems) look(now registry.Snapshot) (runs []ItemRun, over bool) {
 	return runs, over
 }
 
-// mayCome tells whether an instance lives that may yet run the items, or one of them runs: in a process that has left the job and
-// waits for the end of that.
+// mayCome tells whether an instance lives that may yet run the items, or one of them runs: in a process that has left the job
+// and waits for the end of that.
 func (w *awaitedItems) mayCome(now registry.Snapshot) bool {
 	if now.Revision() < w.q.revision {
 		return true

@@ -65,8 +65,8 @@ func (r *runner) noteMissed() bool {
 	return over || r.rounds.ToNote() == 0
 }
 
-// accountedFor returns the token of an item's execution that is not to be declared lost: it runs here, or Java has run it again.
-// It is 0 if there is none.
+// accountedFor returns the token of an item's execution that is not to be declared lost: it runs here, or Java has run it
+// again. It is 0 if there is none.
 func (r *runner) accountedFor(item int) registry.Revision {
 	return cmp.Or(r.rounds.RunningHere(item), r.takenByJava(item))
 }

@@ -115,8 +115,8 @@ func (s *Scheduler) stopped() error {
 	return stoppedFor(s.stop)
 }
 
-// leftForGood returns why the runner does not come back to its job, which it has left with nothing running; nil if it has not, or
-// may.
+// leftForGood returns why the runner does not come back to its job, which it has left with nothing running; nil if it has not,
+// or may.
 func (r *runner) leftForGood() error {
 	if !r.departure.drained.Has() {
 		return nil

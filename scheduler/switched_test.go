@@ -48,8 +48,8 @@ func TestOldRecordsSayNothingOfWhatRanUnrecorded(t *testing.T) {
 	}
 }
 
-// What waits to be run again when a job stops recording is given up then, and so is what is found to be lost later: when the job
-// records again, it is not run again after all that has run since.
+// What waits to be run again when a job stops recording is given up then, and so is what is found to be lost later: when the
+// job records again, it is not run again after all that has run since.
 func TestALostExecutionOfAJobThatStopsRecording(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -183,8 +183,8 @@ func TestNotesOfOtherTimesAreForgottenBeforeTheNextFire(t *testing.T) {
 	})
 }
 
-// What a job has dropped while it made nothing up stays dropped when it does, also where an item moves to who has ticked it all.
-// The fire of the last moment is none of that: it may have come when the job made missed ones up already.
+// What a job has dropped while it made nothing up stays dropped when it does, also where an item moves to who has ticked it
+// all. The fire of the last moment is none of that: it may have come when the job made missed ones up already.
 func TestDroppedFiresStayDropped(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []job.MisfirePolicy{job.MisfireAll, job.MisfireOnce} {

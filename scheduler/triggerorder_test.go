@@ -131,7 +131,8 @@ func TestARequestThatJavaAnsweredIsOver(t *testing.T) {
 }
 
 // An item that is busy for longer than the time between its fires runs for a request all the same, whatever becomes of what it
-// misses, and whenever its fires come: while its end is being recorded, or while it waits for a round that has begun without it.
+// misses, and whenever its fires come: while its end is being recorded, or while it waits for a round that has begun without
+// it.
 func TestARequestOfAnItemThatIsAlwaysBusy(t *testing.T) {
 	t.Parallel()
 	latencies := []time.Duration{30 * time.Millisecond, 45 * time.Millisecond, 60 * time.Millisecond, 90 * time.Millisecond, 110 * time.Millisecond}

@@ -31,8 +31,8 @@
 //	/orders/servers/10.0.0.7=DISABLED
 //	/orders/sharding/3/disabled=
 //
-// A config may also be the JSON text that is stored. It is put in order unless it has the tag !stored, with which every
-// byte of it stays; [Export] writes that where it has to. With the tag it may be one that a declaration must not be and that a job runs
+// A config may also be the JSON text that is stored. It is put in order unless it has the tag !stored, with which every byte of
+// it stays; [Export] writes that where it has to. With the tag it may be one that a declaration must not be and that a job runs
 // with all the same, such as Java may have stored.
 //
 // If anything is wrong with a file, [ReadFile] refuses the whole file and names every fault: nodes that belong

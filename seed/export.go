@@ -21,8 +21,8 @@ import (
 // is disabled in the file only if it was so before. Nothing is said of one whose home is another registry.
 //
 // A configuration that a file cannot hold, because this version cannot read it or no job can run with it, is left out with all
-// that is said of its job. One of which there are only warnings stands in the file byte for byte, as !stored. The error joins one fault for each such job; the text holds all others. Without any job the text
-// is empty.
+// that is said of its job. One of which there are only warnings stands in the file byte for byte, as !stored. The error joins
+// one fault for each such job; the text holds all others. Without any job the text is empty.
 func Export(nodes []registry.Node) (text []byte, err error) {
 	jobs, operated := make(map[string][]registry.Node), make(map[string]registry.Node)
 	for _, n := range nodes {

@@ -126,8 +126,8 @@ func TestServersThatAreEnabledAgainstTheRule(t *testing.T) {
 	require.Equal(t, values, contents(t, file))
 }
 
-// A job is stopped for as long as it takes to be moved to another registry, which may be hours. Who exports it meanwhile gets the job as
-// people have decided it.
+// A job is stopped for as long as it takes to be moved to another registry, which may be hours. Who exports it meanwhile gets
+// the job as people have decided it.
 func TestAJobThatIsStoppedToBeMoved(t *testing.T) {
 	t.Parallel()
 	for _, disabled := range []bool{false, true} {

@@ -9,12 +9,12 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// ErrRefused is the error of what a file would do to a job and what package operate refuses as well: to change its class, to store
-// times at which it never fires and, unless forced, to take away items or to end it by times that are over.
+// ErrRefused is the error of what a file would do to a job and what package operate refuses as well: to change its class, to
+// store times at which it never fires and, unless forced, to take away items or to end it by times that are over.
 var ErrRefused = errors.New("refused")
 
-// mayStore tells whether the configuration of a file may take the place of what is stored. What cannot be read is replaced in any
-// case.
+// mayStore tells whether the configuration of a file may take the place of what is stored. What cannot be read is replaced in
+// any case.
 func mayStore(stored registry.Node, value string, force bool, now time.Time) error {
 	c, err := jobtree.DecodeConfig(registry.Node{Path: stored.Path, Value: value})
 	if err != nil {

@@ -102,8 +102,8 @@ func TestOverwriting(t *testing.T) {
 	require.Equal(t, after, nodes(t, reg))
 }
 
-// A script whose type was forgotten would be stored without its command line. What is stored so, as Java's console may do it, is
-// exported all the same.
+// A script whose type was forgotten would be stored without its command line. What is stored so, as Java's console may do it,
+// is exported all the same.
 func TestACommandLineWithoutItsType(t *testing.T) {
 	t.Parallel()
 	const want = `scriptCommandLine is "***", must not be there, as the jobType is SIMPLE: want the jobType SCRIPT`
@@ -398,8 +398,8 @@ func TestAJobWhoseHomeIsAnotherRegistry(t *testing.T) {
 	}
 }
 
-// A job that somebody else creates while seed writes what belongs to a new one is treated as one that exists: what is done to it
-// is written down.
+// A job that somebody else creates while seed writes what belongs to a new one is treated as one that exists: what is done to
+// it is written down.
 func TestSomebodyCreatesTheJobMeanwhile(t *testing.T) {
 	t.Parallel()
 	const theirs = `{"jobName":"big","jobClass":"big","jobType":"SIMPLE","cron":"0 0 3 * * ?","shardingTotalCount":250}`

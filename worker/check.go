@@ -85,8 +85,8 @@ func (f File) completed() (File, []error) {
 	return f, c.faults
 }
 
-// detach gives the file slices, maps and structs of its own: what it says of a worker, such as the programs that may run, must not
-// change when the caller changes what it has, past all checks.
+// detach gives the file slices, maps and structs of its own: what it says of a worker, such as the programs that may run, must
+// not change when the caller changes what it has, past all checks.
 func (f *File) detach() {
 	for _, list := range []*[]string{&f.Registry.Etcd, &f.Registry.ZooKeeper, &f.Take.Classes, &f.Take.Jobs} {
 		*list = slices.Clone(*list)

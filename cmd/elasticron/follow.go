@@ -91,8 +91,8 @@ type byServer struct {
 
 	mu    sync.Mutex
 	shown registry.Snapshot
-	// fresh was read when the server was back; nil = nothing was. It may be older than what is shown: another registry is behind the
-	// server, or an older state of the same one.
+	// fresh was read when the server was back; nil = nothing was. It may be older than what is shown: another registry is behind
+	// the server, or an older state of the same one.
 	fresh *registry.Snapshot
 }
 
@@ -117,8 +117,8 @@ func (f *byServer) now() registry.Snapshot {
 	return f.shown
 }
 
-// answers reads everything from a server that is back, or whose registry is, or has gone back: what newer waits for may take longer
-// to come, or never come.
+// answers reads everything from a server that is back, or whose registry is, or has gone back: what newer waits for may take
+// longer to come, or never come.
 func (f *byServer) answers(ctx context.Context, again bool) error {
 	f.mu.Lock()
 	before := f.shown.Revision()

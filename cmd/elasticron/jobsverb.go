@@ -134,8 +134,8 @@ func (v *verb) each(jobs []string, do ofJob) error {
 	return v.end(results, err)
 }
 
-// inAllJobs does to all jobs of a server or an instance what the operator has one call for. Where it asks, it shows the plan for
-// each job, and does what it has shown or nothing.
+// inAllJobs does to all jobs of a server or an instance what the operator has one call for. Where it asks, it shows the plan
+// for each job, and does what it has shown or nothing.
 func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.Options) ([]operate.JobResult, error)) error {
 	opts := v.opts
 	opts.Progress = func(p operate.Progress) { // how far a job is says nothing of all; that there is no answer does

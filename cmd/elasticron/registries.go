@@ -185,7 +185,8 @@ func (s *registries) listAll(ctx context.Context) (all []registry.Node, newest r
 	}
 }
 
-// unfound are the jobs of which lists of registries say only that they are elsewhere, each with the revisions of its config nodes.
+// unfound are the jobs of which lists of registries say only that they are elsewhere, each with the revisions of its config
+// nodes.
 func unfound(lists [][]registry.Node) map[string][]registry.Revision {
 	said, found := make(map[string][]registry.Revision), make(map[string]bool)
 	for i, list := range lists {
@@ -371,8 +372,8 @@ func (s *registries) registryOf(job string) string {
 	return orDash(s.where[job])
 }
 
-// lacking is the error of a command that has shown what it could, and left out registries that are away. err is what else became
-// of it: those that it is about are not named twice.
+// lacking is the error of a command that has shown what it could, and left out registries that are away. err is what else
+// became of it: those that it is about are not named twice.
 func (s *registries) lacking(err error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -359,8 +359,8 @@ func TestWatchThroughAServer(t *testing.T) {
 	require.Equal(t, "job/orders\njob/orders\njob/orders removed\n", out.String())
 }
 
-// A server whose registry has begun anew, or gone back to an earlier state, is followed from there, whether or not anybody has noticed
-// that it was away.
+// A server whose registry has begun anew, or gone back to an earlier state, is followed from there, whether or not anybody has
+// noticed that it was away.
 func TestWatchThroughAServerWhoseRegistryWentBack(t *testing.T) {
 	t.Parallel()
 	w, anew := newShop(t), newShop(t)

@@ -581,8 +581,8 @@ func TestTooManyTries(t *testing.T) {
 	})
 }
 
-// Who guesses a user's password, from however many addresses, and who is at the user's own address, has nobody wait in a browser
-// in which the user has logged in before. Such a browser has no more tries than an address.
+// Who guesses a user's password, from however many addresses, and who is at the user's own address, has nobody wait in a
+// browser in which the user has logged in before. Such a browser has no more tries than an address.
 func TestAKnownBrowserDoesNotWaitForGuesses(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

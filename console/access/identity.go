@@ -32,8 +32,8 @@ func (id Identity) Valid(now time.Time) bool {
 	return again.Name != "" && slices.Equal(again.Grants, id.Grants)
 }
 
-// Again returns who this is by now, with what they are granted by now: nobody, if Until has come, or the session or the token was
-// taken away. It is for what was let in a while ago and is about to be done.
+// Again returns who this is by now, with what they are granted by now: nobody, if Until has come, or the session or the token
+// was taken away. It is for what was let in a while ago and is about to be done.
 func (id Identity) Again(now time.Time) Identity {
 	switch {
 	case id.Name == "", !id.Until.IsZero() && !now.Before(id.Until):

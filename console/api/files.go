@@ -189,8 +189,8 @@ func nodesOf(text string) (n int) {
 	return n
 }
 
-// asWrittenDown has outcomes tell of the operations that the jobs know. A job of a file may have none of the id of the whole: if
-// nothing was to be done, or if only marks of its servers and items were, which have ids of their own.
+// asWrittenDown has outcomes tell of the operations that the jobs know. A job of a file may have none of the id of the whole:
+// if nothing was to be done, or if only marks of its servers and items were, which have ids of their own.
 func (c *call) asWrittenDown(outcomes []wire.JobOutcome) {
 	p := c.picture()
 	for _, o := range outcomes {

@@ -70,8 +70,8 @@ func TestHistoryOfAStore(t *testing.T) {
 	}
 }
 
-// The history keeps a part of a long name. Who may read one job with such a name is not shown what others ran that begin so; who
-// may read all of the namespace is.
+// The history keeps a part of a long name. Who may read one job with such a name is not shown what others ran that begin so;
+// who may read all of the namespace is.
 func TestTheHistoryOfALongName(t *testing.T) {
 	t.Parallel()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "history.db"))

@@ -15,7 +15,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// removesWhatRuns is a world in which the removal of orders was asked for, and answered while an item runs. ended has the item end.
+// removesWhatRuns is a world in which the removal of orders was asked for, and answered while an item runs. ended has the item
+// end.
 func removesWhatRuns(t *testing.T) (w *world, log *bytes.Buffer, ended func()) {
 	t.Helper()
 	w, log = newWorld(t, nil), new(bytes.Buffer)

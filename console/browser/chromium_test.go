@@ -107,8 +107,8 @@ func (t *tab) beside() *tab {
 	return other
 }
 
-// remembers keeps in window.said what notes said, as good ones go after some seconds. Of a click that did not reach what it was meant
-// for, as the page was laid out anew meanwhile, nothing comes.
+// remembers keeps in window.said what notes said, as good ones go after some seconds. Of a click that did not reach what it was
+// meant for, as the page was laid out anew meanwhile, nothing comes.
 const remembers = `addEventListener("DOMContentLoaded", () => {
 	const notes = document.querySelector("#notes");
 	window.said = notes?.textContent;
@@ -234,8 +234,8 @@ func (t *tab) lacks(selector string) {
 	t.until(fmt.Sprintf("![...document.querySelectorAll(%s)].some(e => e.checkVisibility())", quote(selector)))
 }
 
-// click clicks the element that a person would: of those with the text, the first to be seen, once it can be clicked, and
-// again if it did not reach that: Chromium throws away clicks on a page that was not painted yet, and a page may be laid out anew
+// click clicks the element that a person would: of those with the text, the first to be seen, once it can be clicked, and again
+// if it did not reach that: Chromium throws away clicks on a page that was not painted yet, and a page may be laid out anew
 // before the click comes.
 func (t *tab) click(selector, text string) {
 	t.tb.Helper()
@@ -262,8 +262,8 @@ func (t *tab) click(selector, text string) {
 	}
 }
 
-// types writes into a field in place of what is there, and again if nothing came to it: a dialog that has been closed gives the focus
-// back a moment after it is gone.
+// types writes into a field in place of what is there, and again if nothing came to it: a dialog that has been closed gives the
+// focus back a moment after it is gone.
 func (t *tab) types(selector, text string) {
 	t.tb.Helper()
 	t.until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))

@@ -48,12 +48,13 @@ func (t *tab) front() {
 	}))
 }
 
-// slower is how many times as long as a frame of an empty page one of the timeline may take. It takes twice as long, which is 30
-// a second where that has 60; one that drew everything anew took fifteen times as long, and other programs come between.
+// slower is how many times as long as a frame of an empty page one of the timeline may take. It takes twice as long, which is
+// 30 a second where that has 60; one that drew everything anew took fifteen times as long, and other programs come between.
 const slower = 8
 
 // A timeline of two thousand executions scrolls as an empty page does, but for a factor, in the same browser and by turns, so
-// that a busy machine slows down both: as bars an item, where there are more than a thousand in sight, and one by one below that.
+// that a busy machine slows down both: as bars an item, where there are more than a thousand in sight, and one by one below
+// that.
 func TestTwoThousandSpansScroll(t *testing.T) { //nolint:paralleltest // it measures
 	const items, rounds = 40, 50
 	var past []history.Execution

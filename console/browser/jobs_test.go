@@ -43,8 +43,8 @@ func TestTenThousandJobs(t *testing.T) {
 	require.Equal(t, "descending", value[string](tab, `document.querySelector("#head th.items").ariaSort`))
 }
 
-// A list shows the newest that it has heard of each job, in whichever order answers and frames come, and each row once, also when
-// rows have moved from one page to the next between two answers. Who clears a choice of all jobs has chosen none.
+// A list shows the newest that it has heard of each job, in whichever order answers and frames come, and each row once, also
+// when rows have moved from one page to the next between two answers. Who clears a choice of all jobs has chosen none.
 func TestAListThatChanges(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 300, "")
@@ -272,8 +272,8 @@ func (t *tab) choosesFires(end string) {
 	}), true)`)
 }
 
-// No backfill runs fires of a range that was chosen before: not while the fires of another one are looked up, not when those are too
-// many, and not when an answer comes late. An answer that is none, or of which a part is lost, is no success.
+// No backfill runs fires of a range that was chosen before: not while the fires of another one are looked up, not when those
+// are too many, and not when an answer comes late. An answer that is none, or of which a part is lost, is no success.
 func TestWhatIsNotAnswered(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")
@@ -335,8 +335,9 @@ func TestWhatIsNotAnswered(t *testing.T) {
 	require.Empty(t, value[string](tab, `document.querySelector("#notes").textContent`))
 }
 
-// Items are typed one character after another while dry runs are asked for. A refusal disturbs nobody who types, and who consents to
-// one consents to no other. Who follows a trigger asks again after an outage, and hears of it if there is no answer.
+// Items are typed one character after another while dry runs are asked for. A refusal disturbs nobody who types, and who
+// consents to one consents to no other. Who follows a trigger asks again after an outage, and hears of it if there is no
+// answer.
 func TestATriggerThatIsRefused(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")
@@ -458,8 +459,8 @@ func TestABackfillThatIsForgotten(t *testing.T) {
 	}
 }
 
-// Of a new job only the name must be given. What is under way is not called off by closing the dialog: it says what came of it, also
-// if it was closed by force.
+// Of a new job only the name must be given. What is under way is not called off by closing the dialog: it says what came of it,
+// also if it was closed by force.
 func TestCreate(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")

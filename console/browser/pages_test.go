@@ -65,8 +65,8 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
-// A page goes on by itself if a first answer fails, or if each takes longer than the page waits until it asks again. What it says where
-// there is nothing is true.
+// A page goes on by itself if a first answer fails, or if each takes longer than the page waits until it asks again. What it
+// says where there is nothing is true.
 func TestAServerThatIsSlowToAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 3, "")

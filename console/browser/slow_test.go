@@ -96,7 +96,8 @@ func (v *valve) set(shut bool) {
 }
 
 // A reader whose line stands still is cut off while much happens, so that the server keeps a few frames for them and no more,
-// also when they come back and stand still again. Their page says that it is old; when the line is back, it shows the same as that of a reader who was there all the time.
+// also when they come back and stand still again. Their page says that it is old; when the line is back, it shows the same as
+// that of a reader who was there all the time.
 func TestASlowReader(t *testing.T) {
 	t.Parallel()
 	const items = 300

@@ -76,8 +76,8 @@ func TestAFrameThatComesAgain(t *testing.T) {
 	require.Equal(t, 6, value[int](tab, `document.querySelectorAll("#log li").length`))
 }
 
-// When the session ends, the page leads to the login, and from there back: also if it ends after the stream, as when a server is
-// started anew.
+// When the session ends, the page leads to the login, and from there back: also if it ends after the stream, as when a server
+// is started anew.
 func TestTheSessionEnds(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "/cron")
@@ -197,8 +197,8 @@ func TestPrefix(t *testing.T) {
 	require.Contains(t, value[string](tab, "location.pathname"), "/ops/cron/ns/shop/servers")
 }
 
-// The worker that has the stream of all tabs lives in the process of one of them. If that dies, the others say that they are not
-// live, and begin another.
+// The worker that has the stream of all tabs lives in the process of one of them. If that dies, the others say that they are
+// not live, and begin another.
 func TestTheWorkerDies(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")
@@ -258,7 +258,8 @@ func TestAStreamThatIsHeldBack(t *testing.T) {
 	tab.sees("#banner", "Not connected: no connection to the server, or a proxy holds back what it says.")
 }
 
-// A stream has so many topics, and no more: of more pages, those that were seen last are live, and the others say that they are not.
+// A stream has so many topics, and no more: of more pages, those that were seen last are live, and the others say that they are
+// not.
 func TestMorePagesThanAStreamHasTopics(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")

@@ -247,8 +247,8 @@ func TestWaitingEnds(t *testing.T) {
 	require.ErrorAs(t, err, &unconfirmed)
 }
 
-// awayFor has a handler give no answer to a number of requests in a row that only look, and none at last because its registry does
-// not answer.
+// awayFor has a handler give no answer to a number of requests in a row that only look, and none at last because its registry
+// does not answer.
 func awayFor(looks int, answer http.HandlerFunc) http.HandlerFunc {
 	var asked atomic.Int32
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -366,8 +366,8 @@ func TestWaitingForAServerEnds(t *testing.T) {
 	require.ErrorIs(t, err, registry.ErrDenied)
 }
 
-// A fire of a backfill after the first is begun when there is a server again, under its id and with the state before it. Without
-// a state it is asked for a few times only: later operations might have the job forget the id.
+// A fire of a backfill after the first is begun when there is a server again, under its id and with the state before it.
+// Without a state it is asked for a few times only: later operations might have the job forget the id.
 func TestABackfillOutlastsTheServer(t *testing.T) {
 	t.Parallel()
 	fires := []time.Time{time.Unix(0, 0).UTC(), time.Unix(60, 0).UTC()}

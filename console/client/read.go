@@ -49,8 +49,8 @@ func (n *Namespace) list(ctx context.Context, path string, after registry.Revisi
 	}
 }
 
-// mostServers is how often a page is asked for. A state is kept by the server that gave its first page, and a proxy may send each
-// request to another one.
+// mostServers is how often a page is asked for. A state is kept by the server that gave its first page, and a proxy may send
+// each request to another one.
 const mostServers = 8
 
 func (n *Namespace) pages(ctx context.Context, path string, after registry.Revision) ([]registry.Node, registry.Revision, error) {

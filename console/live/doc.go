@@ -63,7 +63,7 @@
 // gaps, when it has had 10 s to hear of what ran in them.
 // Jobs without monitorExecution have no spans.
 //
-// Nothing old is shown as live: AsOf is a time at which everything shown was true, and while the registry is away
-// nothing is decided by the clock. A registry that comes back with an earlier state, as one that was restored from a backup, ends
+// Nothing old is shown as live: AsOf is a time at which everything shown was true, and while the registry is away nothing is
+// decided by the clock. A registry that comes back with an earlier state, as one that was restored from a backup, ends
 // [Hub.Run] with an error: open another hub.
 package live

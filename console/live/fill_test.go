@@ -211,8 +211,8 @@ func TestAHistoryThatIsTooLongForWhatIsThere(t *testing.T) {
 	})
 }
 
-// What a history cannot have heard of when it was asked stays uncertain until it is asked once more: what ran just before, and a
-// gap that there was not yet.
+// What a history cannot have heard of when it was asked stays uncertain until it is asked once more: what ran just before, and
+// a gap that there was not yet.
 func TestAHistoryThatIsAskedTooEarly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -123,8 +123,8 @@ func follow(ctx context.Context, from Registry) (*registry.View, error) {
 	return nil, err
 }
 
-// Run tells readers what is new until ctx ends, which is no error, or until the registry cannot be followed any more, also as it
-// has gone back to an earlier state.
+// Run tells readers what is new until ctx ends, which is no error, or until the registry cannot be followed any more, also as
+// it has gone back to an earlier state.
 func (h *Hub) Run(ctx context.Context) error {
 	running, cancel := context.WithCancel(ctx)
 	var checks sync.WaitGroup

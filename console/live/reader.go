@@ -94,8 +94,8 @@ func (h *Hub) subscribe(topics []wanted, now time.Time) (*client, batch) {
 	return c, first
 }
 
-// settle tells the readers of a topic what it is too early for, before another one comes: that one is told of what is, and so has to
-// hear of it also if then all is again as the others were told.
+// settle tells the readers of a topic what it is too early for, before another one comes: that one is told of what is, and so
+// has to hear of it also if then all is again as the others were told.
 func (h *Hub) settle(t *topic, at time.Time) {
 	if !t.owes && (t.key.kind != topicJobs || t.changed == h.number) {
 		return

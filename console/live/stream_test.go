@@ -543,8 +543,8 @@ func TestARegistryIsClosed(t *testing.T) {
 	require.NoError(t, reg.Close(t.Context()))
 }
 
-// A registry that was emptied, or restored from a backup, answers with revisions before those that the hub has seen. Its view shows
-// nothing of what is stored then.
+// A registry that was emptied, or restored from a backup, answers with revisions before those that the hub has seen. Its view
+// shows nothing of what is stored then.
 func TestARegistryGoesBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -652,7 +652,8 @@ func TestAStreamThatABodyAsksFor(t *testing.T) {
 	}, "a,b", "c")
 }
 
-// A job may have a name of any length, and is as live as the others. One that is gone is left out of the window, as its list drops it.
+// A job may have a name of any length, and is as live as the others. One that is gone is left out of the window, as its list
+// drops it.
 func TestLongNames(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("n", longestName+1)

@@ -31,8 +31,8 @@ type Poster interface{ Post(history.Event) }
 // Start posts what a registry shows, until the returned function is called, which returns when nothing is posted any
 // more. Until the first state is there, ctx bounds the call, and afterwards nothing. The error is the registry's.
 //
-// What is there at first, and many changes at once, may be more than the buffers of a [history.Bus] hold. They are posted while each
-// has half of its room left, after Start has returned, and what happens meanwhile beside them: a store keeps the end of an
+// What is there at first, and many changes at once, may be more than the buffers of a [history.Bus] hold. They are posted while
+// each has half of its room left, after Start has returned, and what happens meanwhile beside them: a store keeps the end of an
 // execution, whatever comes after it. A sink that takes nothing is waited for, but while another one could have more only for
 // half a minute; then it loses what it has no room for. What is not posted when the returned function is called, the next Start
 // posts.

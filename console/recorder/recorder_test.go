@@ -138,8 +138,8 @@ func TestExecutionsAreKeptOnce(t *testing.T) {
 	require.Equal(t, "not started", rows[3].FailureCause)
 }
 
-// What is there when a recorder starts may be more than a buffer holds, and so may many changes at once. None is lost, and neither is
-// what happens meanwhile.
+// What is there when a recorder starts may be more than a buffer holds, and so may many changes at once. None is lost, and
+// neither is what happens meanwhile.
 func TestMoreThanABufferHolds(t *testing.T) {
 	t.Parallel()
 	reg := memory.NewServer().Open("shop", memory.WithTTL(time.Hour))

@@ -55,8 +55,8 @@ func (r *recording) stop() {
 	r.posting.Wait()
 }
 
-// take posts what a step tells. It does not wait: what may have to, goes on beside it. Of such steps only one at a time, since each
-// holds what it has to tell for as long as a sink takes nothing.
+// take posts what a step tells. It does not wait: what may have to, goes on beside it. Of such steps only one at a time, since
+// each holds what it has to tell for as long as a sink takes nothing.
 func (r *recording) take(step registry.Step) {
 	large := !r.begun || len(step.Changes) > many
 	r.begun = true

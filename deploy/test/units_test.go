@@ -199,7 +199,8 @@ func TestTheFilesBesideTheUnits(t *testing.T) {
 	require.False(t, slices.ContainsFunc(strings.Fields(flags[0]), func(word string) bool { return strings.ContainsAny(word, `"'$\`) }), "systemd would read those")
 }
 
-// systemd makes the users of the units from the file beside them. Scripts run as the worker's, and so it must not be the console's.
+// systemd makes the users of the units from the file beside them. Scripts run as the worker's, and so it must not be the
+// console's.
 func TestTheUsersOfTheUnits(t *testing.T) {
 	t.Parallel()
 	sysusers := debian.Need(t, "systemd-sysusers", "systemd")

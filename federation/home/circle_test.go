@@ -300,8 +300,8 @@ func TestNamesMoveWhileJobsAreCreated(t *testing.T) {
 	}
 }
 
-// A process finds the place of a job and sleeps before one of its reads. Meanwhile the name is moved, and the job is created and
-// begins to move to that place. The process does not take the place from it.
+// A process finds the place of a job and sleeps before one of its reads. Meanwhile the name is moved, and the job is created
+// and begins to move to that place. The process does not take the place from it.
 func TestAPlaceIsNotTakenFromALiveMove(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

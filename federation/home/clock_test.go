@@ -81,8 +81,8 @@ func TestTheMoversClockIsSetWhileItCopies(t *testing.T) {
 	})
 }
 
-// A mover that does not know the job's time zone could note no fires of the time in which the job stands. It does not stop the job,
-// or close it if somebody sets the zone after the stop. A job that was closed already is to run again, and that is noted.
+// A mover that does not know the job's time zone could note no fires of the time in which the job stands. It does not stop the
+// job, or close it if somebody sets the zone after the stop. A job that was closed already is to run again, and that is noted.
 func TestAMoverThatDoesNotKnowTheTimeZone(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

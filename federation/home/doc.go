@@ -59,16 +59,16 @@
 // What items had missed goes with them. Only the owner knows of it as long as an item waits for its turn; one that does not
 // hear of the stop, or whose note takes longer than those two seconds, keeps it for itself, and it is lost as by a crash.
 //
-// Fires that come while the job stands are noted as missed when it is copied, and made up as the job's misfire policy says;
-// so are those of the ten seconds after the copy, unless they are seen in B. A mover that stood just before its last
-// transaction, or whose machine slept, notes afterwards what came meanwhile, of each item that has not begun in B by then; if it
-// dies before it has, that is lost. If it takes longer until a process has taken the job up there, what comes in between is lost,
-// unless the job has a misfire window. Of an item that somebody disables while the job stands, none of these is noted.
+// Fires that come while the job stands are noted as missed when it is copied, and made up as the job's misfire policy says; so
+// are those of the ten seconds after the copy, unless they are seen in B. A mover that stood just before its last transaction,
+// or whose machine slept, notes afterwards what came meanwhile, of each item that has not begun in B by then; if it dies before
+// it has, that is lost. If it takes longer until a process has taken the job up there, what comes in between is lost, unless
+// the job has a misfire window. Of an item that somebody disables while the job stands, none of these is noted.
 //
-// When the job was stopped and copied is told by the clock of A, and not by the mover's, which nobody checks. The processes' may
-// be half a minute ahead of A's or behind, so the fires of half a minute before and after count as well, unless the item has run
-// for them or for a later one. If the job was enabled or given its cron in the half minute before, or is disabled in the one
-// after, fires of that time are made up that were none. If A tells no time, the mover's clock counts.
+// When the job was stopped and copied is told by the clock of A, and not by the mover's, which nobody checks. The processes'
+// may be half a minute ahead of A's or behind, so the fires of half a minute before and after count as well, unless the item
+// has run for them or for a later one. If the job was enabled or given its cron in the half minute before, or is disabled in
+// the one after, fires of that time are made up that were none. If A tells no time, the mover's clock counts.
 //
 // An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //

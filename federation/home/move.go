@@ -55,9 +55,9 @@ type Moved struct {
 // it is; what an earlier move has left of it in other registries is cleaned up.
 //
 // Errors: [ErrRefused], before anything was changed, if no registry knows the job, it is being moved to another registry, by
-// elasticron migrate too, or removed, something of it cannot be read, or when it fires not be told, to has a job of this name, to or the directory
-// cannot be written, or something of it is too large for to, or for its home once it is closed, which is also a
-// [registry.ErrTooLarge]; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the
+// elasticron migrate too, or removed, something of it cannot be read, or when it fires not be told, to has a job of this name,
+// to or the directory cannot be written, or something of it is too large for to, or for its home once it is closed, which is
+// also a [registry.ErrTooLarge]; [ErrCalledOff]; [ErrInvalidOption]; the cause of ctx; and those of [Directory.Find] and of the
 // registries. If to or the directory cannot be written any more when the job was stopped already, it is not closed, and the
 // error is that of the registry.
 func (d *Directory) Move(ctx context.Context, job, to string, opts MoveOptions) (Moved, error) {

@@ -756,7 +756,8 @@ func TestAMoveSaysWhatItTries(t *testing.T) {
 	})
 }
 
-// A mover dies when the job has arrived, and it is removed there. Whoever gives its name another home cleans up where it came from.
+// A mover dies when the job has arrived, and it is removed there. Whoever gives its name another home cleans up where it came
+// from.
 func TestRemainsOfAJobThatWasRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -811,8 +812,8 @@ func tries(txn registry.Txn) bool {
 	return slices.Contains(txn.If, registry.Absent(orders.Config())) && slices.Contains(txn.If, registry.Present(orders.Config()))
 }
 
-// A target or a directory that this user cannot write, or that is full, is found before the job is stopped, and once more before it
-// is closed, as long as the move can be called off. Trying changes nothing, not even the revision of a node.
+// A target or a directory that this user cannot write, or that is full, is found before the job is stopped, and once more
+// before it is closed, as long as the move can be called off. Trying changes nothing, not even the revision of a node.
 func TestWhatCannotBeWrittenIsFoundFirst(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -945,8 +946,8 @@ func TestAMoverStandsBeforeItsLastCommit(t *testing.T) {
 	}
 }
 
-// What was asked for in the former home is not done once more in the new one, whose revisions count from elsewhere, if the job does
-// not know the operation any more. What is asked for there can be repeated as everywhere.
+// What was asked for in the former home is not done once more in the new one, whose revisions count from elsewhere, if the job
+// does not know the operation any more. What is asked for there can be repeated as everywhere.
 func TestAnOperationIsRepeatedAfterAMove(t *testing.T) {
 	t.Parallel()
 	for _, route := range [][]string{{"c", "a"}, {"a", "c"}, {"c", "a", "c"}} {

@@ -39,8 +39,8 @@ func TestAJobDoesNotWaitForASilentDirectory(t *testing.T) {
 	})
 }
 
-// An item that did not run for a request is not said to have: one that was disabled when its job moved, or that no resharding had come
-// to until the request was over.
+// An item that did not run for a request is not said to have: one that was disabled when its job moved, or that no resharding
+// had come to until the request was over.
 func TestARequestThatNotAllItemsRanForIsNotConfirmed(t *testing.T) {
 	for _, what := range []string{"disabled", "epoch"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -67,8 +67,8 @@ func TestARequestThatNotAllItemsRanForIsNotConfirmed(t *testing.T) {
 	}
 }
 
-// A job has been given another item, and was asked to run all of them. It moves before any resharding has come to the new one, which
-// runs for the request in the new home.
+// A job has been given another item, and was asked to run all of them. It moves before any resharding has come to the new one,
+// which runs for the request in the new home.
 func TestARequestWaitsForAnItemThatIsNew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -88,8 +88,8 @@ func TestARequestWaitsForAnItemThatIsNew(t *testing.T) {
 	})
 }
 
-// ranOneOfTwo stores a job of two items in registry a, of which the first has run for the request X, and the second not. isNew says
-// that the second one has just come to the job.
+// ranOneOfTwo stores a job of two items in registry a, of which the first has run for the request X, and the second not. isNew
+// says that the second one has just come to the job.
 func (w *world) ranOneOfTwo(isNew bool) *operate.Operator {
 	t := w.t
 	t.Helper()

@@ -128,8 +128,9 @@ func (s *Store) Keeps(ctx context.Context, keep time.Duration) (time.Time, error
 	return now.Add(-keep), nil
 }
 
-// Retain deletes events that are older than keep, as [Store.Keeps] has it, at once and then again each time that every has passed,
-// until ctx ends. If the database is away, Retain logs this and tries again the next time. Several processes may run it.
+// Retain deletes events that are older than keep, as [Store.Keeps] has it, at once and then again each time that every has
+// passed, until ctx ends. If the database is away, Retain logs this and tries again the next time. Several processes may run
+// it.
 func (s *Store) Retain(ctx context.Context, keep, every time.Duration) error {
 	if keep <= 0 || every <= 0 {
 		return fmt.Errorf("%w: keep %s and every %s must be positive", ErrInvalidOption, keep, every)

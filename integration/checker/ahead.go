@@ -2,8 +2,8 @@ package checker
 
 import "github.com/elasticron/elasticron/job"
 
-// An execution may begin a moment before its fire comes. What comes about in that moment counts: code is not called of an item that
-// must not run any more.
+// An execution may begin a moment before its fire comes. What comes about in that moment counts: code is not called of an item
+// that must not run any more.
 
 // judgeAhead judges whether the code of an execution that had begun ahead of its fire was to be called.
 func (j *judge) judgeAhead(e *execution, r *Run) {

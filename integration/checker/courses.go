@@ -36,8 +36,8 @@ func due(cfg job.Config, fire time.Time) time.Time {
 	return fire.Add(jitter.For(cfg).Of(fire))
 }
 
-// told returns when a fire was told of at the latest, by the settings in force until a moment: a jitter that is replaced ends then, if
-// it was not over, and the fire is on time by what ended last.
+// told returns when a fire was told of at the latest, by the settings in force until a moment: a jitter that is replaced ends
+// then, if it was not over, and the fire is on time by what ended last.
 func (c *courses) told(fire, until time.Time) time.Time {
 	var last time.Time
 	for i, s := range c.settings {

@@ -21,8 +21,8 @@ const patience = 90 * time.Second
 // tick is how often the tree is looked at.
 const tick = 50 * time.Millisecond
 
-// sessionTimeout of every instance, Go and Java: how long a crash goes unnoticed. On a busy machine the server may stand still for
-// some seconds.
+// sessionTimeout of every instance, Go and Java: how long a crash goes unnoticed. On a busy machine the server may stand still
+// for some seconds.
 const sessionTimeout = 8 * time.Second
 
 // server is the ZooKeeper of all tests, started with the first.

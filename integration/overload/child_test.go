@@ -169,8 +169,8 @@ func (i *instance) want(ctx context.Context, jobs int) error {
 	return adds.Wait()
 }
 
-// stopTimeout is for what is due of tens of thousands of items, which a stop notes, over a slow line and on a slow machine. What
-// a stop takes is not what is measured here.
+// stopTimeout is for what is due of tens of thousands of items, which a stop notes, over a slow line and on a slow machine.
+// What a stop takes is not what is measured here.
 const stopTimeout = 2 * time.Minute
 
 // Observe implements [scheduler.Observer].

@@ -144,8 +144,8 @@ func (o *observations) dropped(thaws []thaw) []checker.Incident {
 	return all
 }
 
-// livesAgain returns when, after an instance ended, its id can be that of nothing but the next process that has it; the end if there
-// is none.
+// livesAgain returns when, after an instance ended, its id can be that of nothing but the next process that has it; the end if
+// there is none.
 func (o *observations) livesAgain(instance string, ended time.Time) time.Time {
 	last := o.end
 	for _, i := range o.incidents {

@@ -297,8 +297,8 @@ func (p *plan) delay(r *rand.Rand) {
 	}
 }
 
-// limit gives the job settings that bound its executions, which most jobs leave as they are, or has everything of a process that
-// crashes run again. Whatever else a seed does may happen.
+// limit gives the job settings that bound its executions, which most jobs leave as they are, or has everything of a process
+// that crashes run again. Whatever else a seed does may happen.
 func (p *plan) limit(r *rand.Rand) {
 	p.kind, p.busy = limits, 20+r.IntN(60)
 	p.config.Failover = r.IntN(8) > 0
@@ -348,8 +348,8 @@ func (p *plan) forgoRecords(r *rand.Rand) {
 	}
 }
 
-// beginAhead has some begins be slow, from which the job learns a long head start, and has much happen while what has begun by it
-// waits for its fire.
+// beginAhead has some begins be slow, from which the job learns a long head start, and has much happen while what has begun by
+// it waits for its fire.
 func (p *plan) beginAhead(r *rand.Rand) {
 	p.kind, p.busy = heads, r.IntN(60)
 	if strings.HasPrefix(p.config.Cron, "@delay") {

@@ -33,8 +33,8 @@ func NewWriter(target registry.Committer, always ...registry.Condition) *Writer 
 	return &Writer{target: target, always: always, unsure: make(map[string]error)}
 }
 
-// Always has each transaction from now on need those conditions, and no others besides its own. Who writes what belongs to a new
-// job names its config node as absent, so that nothing of it is done to a job that somebody else has created meanwhile.
+// Always has each transaction from now on need those conditions, and no others besides its own. Who writes what belongs to a
+// new job names its config node as absent, so that nothing of it is done to a job that somebody else has created meanwhile.
 func (w *Writer) Always(always ...registry.Condition) { w.always = always }
 
 // Commit writes all steps in one transaction if they fit, else the last ones in a transaction of their
@@ -104,8 +104,8 @@ func (w *Writer) tooLarge(ctx context.Context, steps []Step) error {
 }
 
 // Try asks a registry whether it would take writes, which are at least one, in one transaction, and makes none of them: it asks
-// under conditions of which one never holds. So they are not made later either, by a late copy, whoever dies or sleeps meanwhile.
-// A registry that refuses the user, is full, or does not take so much, says so before it looks at conditions.
+// under conditions of which one never holds. So they are not made later either, by a late copy, whoever dies or sleeps
+// meanwhile. A registry that refuses the user, is full, or does not take so much, says so before it looks at conditions.
 func Try(ctx context.Context, target registry.Committer, writes ...registry.Write) error {
 	path := writes[0].Path
 	_, err := target.Commit(ctx, registry.Txn{

@@ -6,8 +6,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// CheckFires judges when a job fires whose configuration is about to be stored, in the place of what is stored, or of nothing if
-// that is nil. What is allowed, Validate says.
+// CheckFires judges when a job fires whose configuration is about to be stored, in the place of what is stored, or of nothing
+// if that is nil. What is allowed, Validate says.
 //
 // faulty tells of a job that never fires, at no time. over tells of one that has done so for the last time: what has finished
 // may be stored again, as an export of it is, and to end a job is something that somebody can want who knows it. Of times that

@@ -156,7 +156,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// It counts allocations and so does not run in parallel. Views call Parse for every change, and a round of a large job builds several paths for each item.
+// It counts allocations and so does not run in parallel. Views call Parse for every change, and a round of a large job builds
+// several paths for each item.
 func TestPathsAreCheap(t *testing.T) {
 	tree := jobtree.For("orders")
 	path := tree.ItemRunning(9_999)

@@ -29,10 +29,10 @@ type Begin struct {
 
 // Begin returns the record of an item that begins to run.
 //
-// Nothing may run or wait. A scheduled or misfire execution needs a fire later than LastFire, which
-// it moves up, and not beyond the horizon; a LastFire beyond the horizon does not count, unless it
-// is to be believed. A run by hand needs a trigger later than the last one and leaves LastFire alone, also if it is for a fire. If
-// failover is off by now, an item that waits may begin too, and what it waited for is given up.
+// Nothing may run or wait. A scheduled or misfire execution needs a fire later than LastFire, which it moves up, and not beyond
+// the horizon; a LastFire beyond the horizon does not count, unless it is to be believed. A run by hand needs a trigger later
+// than the last one and leaves LastFire alone, also if it is for a fire. If failover is off by now, an item that waits may
+// begin too, and what it waited for is given up.
 func (r Record) Begin(b Begin) (Record, error) {
 	if err := r.mayBegin(b); err != nil {
 		return Record{}, r.refuse("begin", err)

@@ -255,8 +255,8 @@ func TestAScriptIsToldToStop(t *testing.T) {
 	}
 }
 
-// At a stop a script that does not listen is killed before its item is given up, as the process may end then. That its time was over
-// before, or its session lost, changes nothing.
+// At a stop a script that does not listen is killed before its item is given up, as the process may end then. That its time was
+// over before, or its session lost, changes nothing.
 func TestAStopDoesNotWaitForTheGrace(t *testing.T) {
 	t.Parallel()
 	lost := errors.New("session lost")

@@ -41,8 +41,8 @@ func apply(t *testing.T, direct jobfile.Direct, file seed.File, opts operate.Opt
 	return results
 }
 
-// A file is compared with what people have decided, and not with a job that stands because it is being moved: whoever enabled it, as the
-// difference would ask for, would call the move off.
+// A file is compared with what people have decided, and not with a job that stands because it is being moved: whoever enabled
+// it, as the difference would ask for, would call the move off.
 func TestAJobThatIsMovedDoesNotDiffer(t *testing.T) {
 	t.Parallel()
 	file, err := seed.ParseYAML([]byte("mail:\n  config: {cron: '@hourly', shardingTotalCount: 2}\n"))

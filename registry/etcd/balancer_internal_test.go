@@ -228,7 +228,8 @@ func TestASilentMemberIsAsked(t *testing.T) {
 	})
 }
 
-// While the cluster has no leader, nobody answers. What is read then may stop the next leader for a second, so nobody asks either.
+// While the cluster has no leader, nobody answers. What is read then may stop the next leader for a second, so nobody asks
+// either.
 func TestNobodyIsAskedBeforeSomebodyAnswers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

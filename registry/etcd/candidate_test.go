@@ -45,8 +45,8 @@ func (s *beginningStream) SendMsg(m any) error {
 	return s.ClientStream.SendMsg(m)
 }
 
-// A handle that waits for a latch misses, by a compaction, what happened while its connection was broken. It keeps its place, and
-// hears of it when the latch is free; and it waits only at members that would hear of it, too.
+// A handle that waits for a latch misses, by a compaction, what happened while its connection was broken. It keeps its place,
+// and hears of it when the latch is free; and it waits only at members that would hear of it, too.
 func TestWaitingForALatchOutlastsACompaction(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

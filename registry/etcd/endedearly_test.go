@@ -14,8 +14,8 @@ import (
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
-// A transaction that was done, and whose call something on the way ends before its time, counts as one without an answer: etcd's
-// client must not send it again by itself.
+// A transaction that was done, and whose call something on the way ends before its time, counts as one without an answer:
+// etcd's client must not send it again by itself.
 func TestACallThatIsEndedBeforeItsTime(t *testing.T) {
 	t.Parallel()
 	for _, code := range []codes.Code{codes.DeadlineExceeded, codes.Canceled, codes.Unavailable} {

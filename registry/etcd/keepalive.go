@@ -79,9 +79,9 @@ func (k *keepAliver) sendOnce(ctx context.Context, id registry.SessionID, limit 
 	}
 }
 
-// stream returns one to send on, the timer that ends it when the limit is over, and whether it has served before. A new one is not with a silent member,
-// unless each try ends at one: a client that somebody brought along takes its members in turn, and its other requests take
-// turns in between.
+// stream returns one to send on, the timer that ends it when the limit is over, and whether it has served before. A new one is
+// not with a silent member, unless each try ends at one: a client that somebody brought along takes its members in turn, and
+// its other requests take turns in between.
 func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAliveStream, timeout *time.Timer, served bool, err error) {
 	if s = k.takeStream(); s != nil { //nolint:contextcheck // what a silent member is asked outlives the call
 		return s, time.AfterFunc(limit, s.cancel), true, nil

@@ -107,8 +107,8 @@ func (l slowLeases) LeaseKeepAlive(ctx context.Context, _ ...grpc.CallOption) (p
 	return &leaseStream{ctx: ctx, takes: l.takes}, nil
 }
 
-// A keep-alive that is tried anew because the store is slow gets more time, as when the lease of a lost session is taken up again;
-// one that was broken off, or failed, does not.
+// A keep-alive that is tried anew because the store is slow gets more time, as when the lease of a lost session is taken up
+// again; one that was broken off, or failed, does not.
 func TestAKeepAliveThatTookTooLongGetsMoreTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -134,8 +134,8 @@ func TestAKeepAliveThatTookTooLongGetsMoreTime(t *testing.T) {
 	})
 }
 
-// It is known which member a stream is with before anything has come from there: our own client's balancer chooses it, and another
-// client says it.
+// It is known which member a stream is with before anything has come from there: our own client's balancer chooses it, and
+// another client says it.
 func TestAKeepAliveKnowsItsMember(t *testing.T) {
 	server, err := embedded.Start(t.Context(), embedded.WithFastTest())
 	require.NoError(t, err)

@@ -114,7 +114,8 @@ func (l *login) tried(in *loggingIn, reply *pb.AuthenticateResponse, err error) 
 	in.end()
 }
 
-// authenticate sends a request with the password as it is now, and again with the one before if etcd has not heard of a change yet.
+// authenticate sends a request with the password as it is now, and again with the one before if etcd has not heard of a change
+// yet.
 func (l *login) authenticate(ctx context.Context, req any, send func(req any) error) error {
 	asked, ok := req.(*pb.AuthenticateRequest)
 	if !ok || l.password == nil {
@@ -143,8 +144,8 @@ func (l *login) authenticate(ctx context.Context, req any, send func(req any) er
 	return err
 }
 
-// ask asks for the password, and waits no longer than the login may take: what is asked may not heed its context, as a file does
-// that is on a server that stands still.
+// ask asks for the password, and waits no longer than the login may take: what is asked may not heed its context, as a file
+// does that is on a server that stands still.
 func (l *login) ask(ctx context.Context) (string, error) {
 	type answer struct {
 		password string

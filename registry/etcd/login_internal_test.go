@@ -21,8 +21,8 @@ type tryAnswer struct {
 	err   error
 }
 
-// Calls share a login. One that comes when the last try has had its time begins another, up to one for each member, and the first
-// answer is that of all calls.
+// Calls share a login. One that comes when the last try has had its time begins another, up to one for each member, and the
+// first answer is that of all calls.
 func TestCallsShareALogin(t *testing.T) {
 	t.Parallel()
 	const patience = time.Second
@@ -81,7 +81,8 @@ func TestCallsShareALogin(t *testing.T) {
 	}
 }
 
-// Who is asked for the password and does not answer, as a file of a server that stands still, holds up a login, and no other one.
+// Who is asked for the password and does not answer, as a file of a server that stands still, holds up a login, and no other
+// one.
 func TestAPasswordThatIsNotTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -54,8 +54,8 @@ func startThree(t *testing.T) (members []*wire, endpoints []string) {
 	return members, endpoints
 }
 
-// A member that takes what it is sent and never answers costs the tries that it had then, and no later ones; when it answers again,
-// it is asked again.
+// A member that takes what it is sent and never answers costs the tries that it had then, and no later ones; when it answers
+// again, it is asked again.
 func TestASilentMemberIsPassedOver(t *testing.T) {
 	t.Parallel()
 	members, endpoints := startThree(t)

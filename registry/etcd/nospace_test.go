@@ -101,8 +101,8 @@ func TestNoSpaceAfterAll(t *testing.T) {
 	require.ErrorIs(t, err, registry.ErrNoSpace)
 }
 
-// What is absent may have been removed by others after it was done, so a creation is refused for certain only if the store has made
-// no revision since.
+// What is absent may have been removed by others after it was done, so a creation is refused for certain only if the store has
+// made no revision since.
 func TestNoSpaceForWhatOthersMayHaveRemoved(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -208,8 +208,8 @@ func TestNoSpaceForSeveral(t *testing.T) {
 	}
 }
 
-// What only deletes leaves nothing to recognise it by. If it was done with the request that met a full store, its second copy conflicts
-// with the first, and the conflict says that it may be one's own.
+// What only deletes leaves nothing to recognise it by. If it was done with the request that met a full store, its second copy
+// conflicts with the first, and the conflict says that it may be one's own.
 func TestADeletionThatMetAFullStore(t *testing.T) {
 	t.Parallel()
 	var full overQuota

@@ -14,8 +14,8 @@ import (
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
-// etcd judges a watch by the token that its stream was opened with, which it may have forgotten since, or by that there was none. A
-// view that begins then is told what happens all the same, and those that are there already go on.
+// etcd judges a watch by the token that its stream was opened with, which it may have forgotten since, or by that there was
+// none. A view that begins then is told what happens all the same, and those that are there already go on.
 func TestAViewThatBeginsAfterTheTokenOfTheStream(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -19,7 +19,8 @@ import (
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
-// The password of the user is changed while a process runs, which hears of that before etcd does, or after. It costs no session.
+// The password of the user is changed while a process runs, which hears of that before etcd does, or after. It costs no
+// session.
 func TestThePasswordIsChanged(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)

@@ -129,8 +129,8 @@ func saidByEtcd(err error) bool {
 	return strings.HasPrefix(text, "etcdserver: ")
 }
 
-// maybeBusy tells whether the error may say no more than that whoever should answer had no time: it is what a proxy says in that
-// case, or what a call comes to that took too long or whose connection broke.
+// maybeBusy tells whether the error may say no more than that whoever should answer had no time: it is what a proxy says in
+// that case, or what a call comes to that took too long or whose connection broke.
 func maybeBusy(err error) bool {
 	code, _ := describe(err)
 	return code == codes.Unavailable || tookTooLong(err)

@@ -157,7 +157,8 @@ func TestWhatGetsNoAnswerHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// Nor does what was merely its neighbour wait for ever behind more of the like, of a higher rank, than there are requests at a time.
+// Nor does what was merely its neighbour wait for ever behind more of the like, of a higher rank, than there are requests at a
+// time.
 func TestNeighboursOfWhatGetsNoAnswerPassIt(t *testing.T) {
 	t.Parallel()
 	const many = 30

@@ -33,8 +33,8 @@ func answers(do *atomic.Pointer[func(*pb.ResponseHeader)]) grpc.DialOption {
 	)
 }
 
-// A store that was emptied, or restored from a backup, answers with revisions before those that the process has seen. The log says
-// so, once.
+// A store that was emptied, or restored from a backup, answers with revisions before those that the process has seen. The log
+// says so, once.
 func TestAStoreThatWentBack(t *testing.T) {
 	t.Parallel()
 	for name, ask := range map[string]func(ctx context.Context, r *etcd.Registry) error{

@@ -76,9 +76,9 @@ func (x *Executions) undoMoved(v room.View, e *Execution) {
 	x.undo(e)
 }
 
-// TakeBack gives up an execution that waits for its fire, if it is not to run any more, and tells whether it is given up, by now or
-// since long. What nobody else would run then stays, as it does while it waits for its turn; and what moves when its fire has come
-// stays, as it does while it runs.
+// TakeBack gives up an execution that waits for its fire, if it is not to run any more, and tells whether it is given up, by
+// now or since long. What nobody else would run then stays, as it does while it waits for its turn; and what moves when its
+// fire has come stays, as it does while it runs.
 func (x *Executions) TakeBack(v room.View, e *Execution, came bool) (gone bool) {
 	mine := came || v.Owns(e.Item) || x.ports.Others().Borrow && e.Context.Source == job.Failover
 	stays := e.Context.Source == job.Manual || !mustNotRun(v, e) && (mine && !v.Leaving && !v.BlindTooLong || !e.recalled(v))

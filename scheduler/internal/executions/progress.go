@@ -147,9 +147,9 @@ func (p *progress) Save(ctx context.Context) error {
 	}
 }
 
-// saveTxn is the transaction of a save. It writes an empty checkpoint, too: nothing removes the node while
-// the mark stands, so a save that created it cannot do so again. It takes turns with the begins of jobs: streams may save as fast
-// as they are answered, and what goes before all begins must come of them.
+// saveTxn is the transaction of a save. It writes an empty checkpoint, too: nothing removes the node while the mark stands, so
+// a save that created it cannot do so again. It takes turns with the begins of jobs: streams may save as fast as they are
+// answered, and what goes before all begins must come of them.
 func (p *progress) saveTxn(offset string, asRead registry.Revision) registry.Txn {
 	path := p.tree.Offset(p.item)
 	return registry.Txn{

@@ -23,10 +23,10 @@ const (
 	clockTimeout = 5 * time.Second
 )
 
-// ClockCheck compares this process's wall clock with the registry's. It is asked for that at the start of each
-// session, once in ten minutes, and more often while a job wants it, or there was no answer yet; in between it counts on by the
-// monotonic clock, so a wall clock that is set shows at once. One that drifts shows by the next answer: both clocks of a machine
-// drift together. It never asks on the way to a begin. It is safe for concurrent use; its fields are set before.
+// ClockCheck compares this process's wall clock with the registry's. It is asked for that at the start of each session, once in
+// ten minutes, and more often while a job wants it, or there was no answer yet; in between it counts on by the monotonic clock,
+// so a wall clock that is set shows at once. One that drifts shows by the next answer: both clocks of a machine drift together.
+// It never asks on the way to a begin. It is safe for concurrent use; its fields are set before.
 type ClockCheck struct {
 	Wall   func() time.Time                         // this process's wall clock
 	Ask    func(context.Context) (time.Time, error) // asks for the registry's
@@ -148,8 +148,8 @@ func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
 	})
 }
 
-// CheckDrift asks the registry for the time again once this clock may have drifted since: sooner the closer it is to being taken
-// for a broken one. A registry that has not told its time under the present session is not asked.
+// CheckDrift asks the registry for the time again once this clock may have drifted since: sooner the closer it is to being
+// taken for a broken one. A registry that has not told its time under the present session is not asked.
 func (c *ClockCheck) CheckDrift(ctx context.Context) {
 	a := c.confirmed()
 	if a == nil {

@@ -77,7 +77,8 @@ func TestTheRegistryDoesNotTellTheTime(t *testing.T) {
 	}
 }
 
-// What the registry says has no monotonic reading, whatever its backend returns: by one, nobody would see that the wall clock is set.
+// What the registry says has no monotonic reading, whatever its backend returns: by one, nobody would see that the wall clock
+// is set.
 func TestTheRegistrysTimeIsAWallClocks(t *testing.T) {
 	t.Parallel()
 	s := check(&clockOf{})

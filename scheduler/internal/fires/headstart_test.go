@@ -67,8 +67,8 @@ func TestAnEntryIsChangedBeforeItsFireComes(t *testing.T) {
 	}
 }
 
-// When the clock is set back, whoever was told of a fire early hears that it does not come soon; it comes as every other one. When
-// it is set forward, the fire is told of at once.
+// When the clock is set back, whoever was told of a fire early hears that it does not come soon; it comes as every other one.
+// When it is set forward, the fire is told of at once.
 func TestTheClockIsSetBeforeAFireComes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

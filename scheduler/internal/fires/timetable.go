@@ -267,8 +267,8 @@ func (e *Entry) advance(now time.Time) Tick {
 // correction of a clock that runs fast, and the fires of that time have been ticked.
 const setBack = time.Second
 
-// restart gives every entry its next fire by a clock that was set back, but for those that wait for the jitter of an earlier one.
-// That was at some time since the last look: fires may have come by the new time already. The caller holds mu.
+// restart gives every entry its next fire by a clock that was set back, but for those that wait for the jitter of an earlier
+// one. That was at some time since the last look: fires may have come by the new time already. The caller holds mu.
 func (t *Timetable) restart(now time.Time) {
 	since := now.Add(-time.Since(t.looked))
 	for _, e := range t.entries {

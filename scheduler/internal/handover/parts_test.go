@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A job whose parts are used up makes all notes together that are left then, however many more there are by now: it comes to its end.
+// A job whose parts are used up makes all notes together that are left then, however many more there are by now: it comes to
+// its end.
 func TestALeaveComesToItsEnd(t *testing.T) {
 	t.Parallel()
 	var p Parts

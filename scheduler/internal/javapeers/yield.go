@@ -26,8 +26,8 @@ func (s *java) yield(v room.View) room.Batch {
 	return batch
 }
 
-// claimedWhile are the items that Java instances have claimed whose records said that they ran on instances that were gone, by the
-// revisions of these. A claim may come and go, with the run that it was for, before anything is decided here.
+// claimedWhile are the items that Java instances have claimed whose records said that they ran on instances that were gone, by
+// the revisions of these. A claim may come and go, with the run that it was for, before anything is decided here.
 type claimedWhile map[int]registry.Revision
 
 // note takes in the claims of a step. The state is the one before it.

@@ -319,8 +319,8 @@ func TestAMemberWithAWrongClock(t *testing.T) {
 	require.False(t, m.Away())
 }
 
-// An instance whose process alone refuses the configuration leaves when it is ready for that, and comes back when it can use it,
-// or as the last one. It joins first. A configuration that nobody can use changes nothing.
+// An instance whose process alone refuses the configuration leaves when it is ready for that, and comes back when it can use
+// it, or as the last one. It joins first. A configuration that nobody can use changes nothing.
 func TestAMemberThatRefusesTheConfiguration(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

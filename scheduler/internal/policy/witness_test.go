@@ -70,8 +70,8 @@ func TestADelayedFireIsNotMissed(t *testing.T) {
 	}
 }
 
-// Of an item without a record, a fire is due that came just now, and none that was ticked under a shorter jitter: somebody may have
-// run it then.
+// Of an item without a record, a fire is due that came just now, and none that was ticked under a shorter jitter: somebody may
+// have run it then.
 func TestTheLatestFireOfAnItemWithoutARecord(t *testing.T) {
 	t.Parallel()
 	r := Rules{Schedule: minutelySchedule(t), Policy: Policy{On: true, Jitter: jitter.Jitter{Job: "orders", Most: 10 * time.Minute}}}

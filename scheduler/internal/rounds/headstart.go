@@ -16,8 +16,8 @@ import (
 // A job whose begins take a while to be committed has a head start: by so much before a fire, items of which nothing else is to
 // be said begin for it. What has begun is held until the fire comes, and then its code is called at once, not a commit later.
 //
-// The fire itself comes as without: all that is decided by it is decided then, and an item that did not begin early begins then.
-// Whatever would keep an item from beginning when the fire comes has its begin taken back.
+// The fire itself comes as without: all that is decided by it is decided then, and an item that did not begin early begins
+// then. Whatever would keep an item from beginning when the fire comes has its begin taken back.
 //
 // A job learns its head start from its own begins. One that keeps no marks commits none, and needs none.
 
@@ -84,8 +84,8 @@ func (r *Rounds) onlyEarly(v room.View, round *Round, n int) bool {
 	return !asked
 }
 
-// admitEarly tells whether an item may begin for a fire that is still to come, and in which turn. If it may not now, it waits for
-// the fire.
+// admitEarly tells whether an item may begin for a fire that is still to come, and in which turn. If it may not now, it waits
+// for the fire.
 func (r *Rounds) admitEarly(v room.View, round *Round, it *item) (turn registry.Turn, ok bool) {
 	fire := it.early
 	if it.early = (time.Time{}); fire.IsZero() || round.refuse || !it.Due.None() || it.MayBeTold() {
@@ -172,7 +172,8 @@ func (r *Rounds) hold(h heldRound) {
 	r.held.rounds = append(r.held.rounds, h)
 }
 
-// mindHeld sees to it that what is held is run though nobody tells of its fire any more: the job pauses, or the scheduler stops.
+// mindHeld sees to it that what is held is run though nobody tells of its fire any more: the job pauses, or the scheduler
+// stops.
 func (r *Rounds) mindHeld(v room.View) {
 	if r.held == nil || !v.Leaving && r.ports.ToldEarly() {
 		return
@@ -189,8 +190,8 @@ func (r *Rounds) run(v room.View, round *Round, came time.Time) {
 	r.executions.RunRound(v, round.id, task, policy.Later(round.now, came), round.begun)
 }
 
-// hasHeadStart tells whether the job may have one. A fixed delay counts from what the records say, and Java knows no head start. The
-// first begin for a fire opens the barrier of its round, which must not take the place of the one before.
+// hasHeadStart tells whether the job may have one. A fixed delay counts from what the records say, and Java knows no head
+// start. The first begin for a fire opens the barrier of its round, which must not take the place of the one before.
 func (r *Rounds) hasHeadStart(v room.View) bool {
 	return v.Usable && v.Config.Monitored() && v.Rules.Delay == 0 && !v.Rules.Ageless && !v.State.SharedWithJava() && !r.ports.Hooks().Any()
 }

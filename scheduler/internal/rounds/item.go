@@ -52,8 +52,8 @@ func (it *item) blank() bool {
 		it.first == asUsual && !it.queued && !it.dozes && it.permit == noPermit
 }
 
-// fireGoes tells whether the item is to begin for what is due of it, asked or not to run for a request by hand. A fire that comes
-// some time after the last run lets every request go first: that is a run.
+// fireGoes tells whether the item is to begin for what is due of it, asked or not to run for a request by hand. A fire that
+// comes some time after the last run lets every request go first: that is a run.
 func (it *item) fireGoes(v room.View, asked bool) bool {
 	_, source := it.Due.Next()
 	switch {

@@ -361,8 +361,8 @@ func TestSetsidEscape(t *testing.T) {
 	})
 }
 
-// Without cgroups, what hides its environment may be left of a run. With them nothing can, and nobody looks for it: what is found
-// then are the orphans of other runs, which end with their own cgroups.
+// Without cgroups, what hides its environment may be left of a run. With them nothing can, and nobody looks for it: what is
+// found then are the orphans of other runs, which end with their own cgroups.
 func TestWhatHidesIsLookedForWithoutCgroups(t *testing.T) {
 	t.Parallel()
 	both(t, func(s *stage) {

@@ -382,9 +382,9 @@ func TestAFileThatGoes(t *testing.T) {
 	})
 }
 
-// A folder that is empty for a while, as one whose mount is away, takes its jobs with it, and they are back with the same files, as old
-// as they are. Whoever has another copy of them, and has not seen them go, is not heard with it. What another one has let go of since
-// stays so.
+// A folder that is empty for a while, as one whose mount is away, takes its jobs with it, and they are back with the same
+// files, as old as they are. Whoever has another copy of them, and has not seen them go, is not heard with it. What another one
+// has let go of since stays so.
 func TestAFolderThatIsAwayForAWhile(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
@@ -710,8 +710,8 @@ func TestRemovalsHoldUpNothing(t *testing.T) {
 	})
 }
 
-// Of two workers one removes a job whose file is at neither. The file comes back to one before the other, be it the one that has
-// removed it or not, and the job comes back with it, and stays.
+// Of two workers one removes a job whose file is at neither. The file comes back to one before the other, be it the one that
+// has removed it or not, and the job comes back with it, and stays.
 func TestAFileComesBackToOneOfTwoWorkers(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []operate.Gone{operate.GoneRemove, operate.GoneKeep} {
@@ -808,7 +808,8 @@ func TestARemovalThatIsNotWantedAnyMore(t *testing.T) {
 	}
 }
 
-// Files that change while a comparison is slow count with the next one, and what was there in between was not missing all the time.
+// Files that change while a comparison is slow count with the next one, and what was there in between was not missing all the
+// time.
 func TestASlowComparison(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {
@@ -875,8 +876,8 @@ func TestFilesOfTheFuture(t *testing.T) {
 	require.Equal(t, int64(7), set.Version)
 }
 
-// Workers read their files twice a minute. What has not changed is not taken apart again, whether it is right or wrong; what has
-// is, whatever size and time it has.
+// Workers read their files twice a minute. What has not changed is not taken apart again, whether it is right or wrong; what
+// has is, whatever size and time it has.
 func TestFilesAreTakenApartOnce(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Now().Add(-time.Hour)
@@ -919,8 +920,8 @@ func TestFilesAreTakenApartOnce(t *testing.T) {
 	}
 }
 
-// A member of the registry that stands still carries a creation out when the job has been created by the next comparison, named by no
-// file any more and removed. The worker lets go of it once more, whatever else is in its folder.
+// A member of the registry that stands still carries a creation out when the job has been created by the next comparison, named
+// by no file any more and removed. The worker lets go of it once more, whatever else is in its folder.
 func TestACreationThatComesAfterTheRemoval(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
@@ -954,8 +955,8 @@ func TestACreationThatComesAfterTheRemoval(t *testing.T) {
 	}
 }
 
-// What is in a folder that has had no job since the worker started says nothing of the jobs of others, though one of them comes late
-// from this worker.
+// What is in a folder that has had no job since the worker started says nothing of the jobs of others, though one of them comes
+// late from this worker.
 func TestACreationThatComesLateToAnEmptyFolder(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(s *stage) {

@@ -14,8 +14,8 @@ import (
 	"github.com/elasticron/elasticron/registry/etcd/embedded"
 )
 
-// A cluster gets a new authority, which has signed what servers and clients show. Once the files are replaced, the next connection
-// of a process goes by them.
+// A cluster gets a new authority, which has signed what servers and clients show. Once the files are replaced, the next
+// connection of a process goes by them.
 func TestRenewedFilesAreTakenUp(t *testing.T) {
 	t.Parallel()
 	dir, data := t.TempDir(), t.TempDir()
