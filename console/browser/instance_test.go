@@ -61,18 +61,18 @@ func (i *instance) killWhileItRuns(tb testing.TB, job string) {
 	reg, err := etcd.Open(tb.Context(), etcd.Config{Endpoints: []string{i.endpoint}, Namespace: "shop", DialTimeout: patience})
 	require.NoError(tb, err)
 	defer reg.Close(context.Background()) //nolint:errcheck // it is read from only
-	require.Eventually(tb, func() bool {
+	for deadline := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
 		require.NoError(tb, i.cmd.Process.Signal(syscall.SIGSTOP))
 		if i.runs(tb, reg, job) {
 			time.Sleep(300 * time.Millisecond) // for what it had sent before it was stopped
 			if i.runs(tb, reg, job) {
 				i.kill()
-				return true
+				return
 			}
 		}
 		require.NoError(tb, i.cmd.Process.Signal(syscall.SIGCONT))
-		return false
-	}, patience, 100*time.Millisecond, "%s runs nothing of %s", i.id, job)
+		require.True(tb, time.Now().Before(deadline), "%s runs nothing of %s", i.id, job)
+	}
 }
 
 // runs tells whether the registry says that the process runs an item of a job.
