@@ -12,7 +12,7 @@ type sessions = access.Sessions[string, int]
 
 func TestTakeReturnsWhatWasOffered(t *testing.T) {
 	t.Parallel()
-	require.PanicsWithValue(t, "access: package registry offers no access.Sessions[string,int]", func() { access.Take[sessions]() })
+	require.PanicsWithValue(t, "access: package registry offers no access.Sessions[int,string]", func() { access.Take[access.Sessions[int, string]]() })
 
 	access.Offer(access.Sessions[string, string]{})
 	access.Offer(sessions{Abandoned: func(*string) bool { return true }})
