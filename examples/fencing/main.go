@@ -37,7 +37,7 @@ const tables = `
 	CREATE TABLE fences (
 		job   TEXT,
 		item  INTEGER,
-		token INTEGER,
+		token BIGINT,
 		PRIMARY KEY (job, item)
 	)`
 

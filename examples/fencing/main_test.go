@@ -30,6 +30,8 @@ func TestALowerTokenIsRefused(t *testing.T) {
 		{item: 0, token: 7, total: 12, err: errOvertaken, want: 20},
 		{item: 1, token: 6, total: 30, want: 30}, // another item has a fence of its own
 		{item: 0, token: 9, total: 21, want: 21},
+		{item: 0, token: 3<<32 + 1, total: 40, want: 40},
+		{item: 0, token: 2<<32 + 9, total: 41, err: errOvertaken, want: 40},
 	}
 	for _, s := range steps {
 		sc := job.ShardingContext{JobName: "totals", Item: s.item, Token: s.token, Fire: noon}
