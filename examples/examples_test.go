@@ -2,9 +2,12 @@ package examples_test
 
 import (
 	"context"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"testing"
 	"time"
 
@@ -37,4 +40,39 @@ func TestAllExamplesRun(t *testing.T) {
 			require.NotEmpty(t, output, "it shows nothing")
 		})
 	}
+}
+
+// Whoever copies a program into a module of his own has no internal packages.
+func TestNoExampleImportsWhatItsReaderCannot(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("*/*.go")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		require.NoError(t, err)
+		for _, imported := range file.Imports {
+			require.NotContains(t, imported.Path.Value, "/internal/", name)
+		}
+	}
+}
+
+// Tokens are revisions of the registry, which soon need more than the 32 bits that INTEGER has in PostgreSQL and MySQL.
+func TestTablesHaveRoomForTokens(t *testing.T) {
+	t.Parallel()
+	column := regexp.MustCompile(`(?im)^\s*\w*token\s+(INT|INTEGER|SMALLINT|NUMERIC|TEXT|BIGINT)\b`)
+	found := 0
+	for _, pattern := range []string{"*/*.go", "../docs/*.md", "../README.md"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, name := range files {
+			text, err := os.ReadFile(name)
+			require.NoError(t, err)
+			for _, m := range column.FindAllStringSubmatch(string(text), -1) {
+				require.Equal(t, "BIGINT", m[1], name)
+				found++
+			}
+		}
+	}
+	require.NotZero(t, found, "the tables are somewhere else")
 }

@@ -143,7 +143,6 @@ var builders = map[string]builder{
 	"registry/memory/latch.go clearLitter": {"leave the line of a latch", []string{harmless}, "deletes a ticket that is nobody else's"},
 
 	"cmd/elasticron/internal/demo/props.go removeAll": {"sweep the stage of the demo", []string{harmless}, "the namespace is the demo's own, of a drawn name, and is used once"},
-	"examples/handlers/main.go operate":               {"an operator's hand", []string{notRepeated}, "sent once"},
 }
 
 // builtForTests are folders that only tests use.
