@@ -62,7 +62,7 @@ func TestASingleItemInWords(t *testing.T) {
 	g.do(registry.Put(nodes.ItemDisabled(2), ""))
 	r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, silent())
 	require.NoError(t, err)
-	require.Contains(t, r.Warnings, "item 2 is disabled, and does not run")
+	require.Contains(t, r.Warnings, "item 2 is disabled, and does not run unless it is enabled within 1h0m0s")
 	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{Items: []int{3}, Replace: true}, silent())
 	require.NoError(t, err)
 	require.Regexp(t, `^trigger \d+, for which items 0-1,3 have not run yet$`, r.Changes[0].Before)

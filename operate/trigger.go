@@ -44,7 +44,7 @@ const (
 	ItemInterrupted TriggerState = "interrupted" // it was cut short, and does not run again
 	ItemLost        TriggerState = "lost"        // its process died, and it does not run again
 	ItemRan         TriggerState = "ran"         // it ran, and ran again since: how it ended is not recorded any more
-	ItemDisabled    TriggerState = "disabled"    // it does not begin, as it is disabled
+	ItemDisabled    TriggerState = "disabled"    // it does not begin, unless it is enabled within the trigger's time
 	ItemSurplus     TriggerState = "surplus"     // it does not begin, as there is no such item any more, or the job got another number of them before it had ever run
 	ItemReplaced    TriggerState = "replaced"    // it does not begin, as another trigger took the place of this one
 	ItemLate        TriggerState = "late"        // it did not begin in time
@@ -136,7 +136,11 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 	}
 	if len(t.Items) == 0 {
 		if disabled := byhand.Disabled(w.state); len(disabled) > 0 {
-			d.warn(fmt.Sprintf("%s %s not run", items(len(disabled), itemList(disabled)), one(len(disabled), "is disabled, and does", "are disabled, and do")))
+			text := fmt.Sprintf("%s %s not run", items(len(disabled), itemList(disabled)), one(len(disabled), "is disabled, and does", "are disabled, and do"))
+			if !w.java && w.state.Config.Value.Monitored() { // else nobody knows later who has run
+				text += fmt.Sprintf(" unless %s enabled within %s", one(len(disabled), "it is", "they are"), ask.Within)
+			}
+			d.warn(text)
 		}
 	}
 	if !w.state.Config.Value.Monitored() {
