@@ -81,8 +81,8 @@ func listOperations() *listing {
 at the verb, such as 'change settings'.`,
 		example: `  elasticron get operations
   elasticron get operations orders -o wide`,
-		header: []string{"TIME", "JOB", "VERB", "TARGET", "WHO", "REASON"},
-		wide:   []string{"ID", "HOW", "CHANGED"},
+		header: []string{"TIME", "ID", "JOB", "VERB", "TARGET", "WHO", "REASON"}, // rollback asks for the id
+		wide:   []string{"HOW", "CHANGED"},
 		words:  verbs(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			var operations []operate.Operation
@@ -96,7 +96,7 @@ at the verb, such as 'change settings'.`,
 				all = append(all, listed{
 					name: "operation/" + o.Job + "/" + o.ID, own: o.Job, status: []string{string(o.Verb)}, value: o,
 					cells: []string{
-						instant(o.When), o.Job, string(o.Verb), orDash(o.Target), o.Who, orDash(o.Reason), o.ID, orDash(o.How), orDash(o.Changed),
+						instant(o.When), o.ID, o.Job, string(o.Verb), orDash(o.Target), o.Who, orDash(o.Reason), orDash(o.How), orDash(o.Changed),
 					},
 				})
 			}

@@ -192,6 +192,7 @@ func TestEdit(t *testing.T) {
 	require.Equal(t, "7", c.Description, "a text stays a text")
 	require.False(t, c.Failover)
 	require.Equal(t, "secret", c.JobParameter)
+	require.Regexp(t, `(?m)^TIME +ID .*\n.* E1 +orders +change settings `, w.must(t, on("audit", "orders")...), "whoever rolls back finds the id")
 	w.must(t, on("rollback", "orders", "--to", "E1", "--yes", "--force")...)
 	require.Equal(t, 2, config(t, reg, "orders").ShardingTotalCount)
 
