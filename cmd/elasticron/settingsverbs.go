@@ -29,11 +29,13 @@ func newEdit(p *program) *cobra.Command {
 		Use:   "edit JOB",
 		Short: "Change the settings of a job, in an editor or by --set",
 		Long: `Edit changes the settings that are stored: in the editor of $VISUAL or $EDITOR, or with --set,
-by the names of docs/configuration.md. Values are JSON, or texts. What is not allowed is refused
-with the name of the setting, and so is a change of settings that somebody else has changed
-meanwhile. It shows the difference and the next fires, and asks, unless --yes is given.`,
+by the names of docs/configuration.md. Values are JSON, or texts. props.NAME is one of the props,
+and the others stay. What is not allowed is refused with the name of the setting, and so is a change
+of settings that somebody else has changed meanwhile. It shows the difference and the next fires,
+and asks, unless --yes is given.`,
 		Example: `  elasticron edit orders --set cron='0 0/2 * * * ?' --dry-run
-  elasticron edit orders --set shardingTotalCount=4 --set description='four regions' --yes --reason 'more regions'`,
+  elasticron edit orders --set shardingTotalCount=4 --set description='four regions' --yes --reason 'more regions'
+  elasticron edit orders --set props.http.method=POST --yes`,
 		Args: cobra.ExactArgs(1),
 	}
 	v := newVerb(p, cmd, func(v *verb, args []string) error {
@@ -89,6 +91,13 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 		if !found || name == "" {
 			return "", misuse("--set is %q, want a setting and a value, such as failover=true", s)
 		}
+		if prop, is := strings.CutPrefix(name, propsMember+"."); is && prop != "" {
+			if err := setProp(members, prop, value); err != nil {
+				return "", err
+			}
+			names = append(names, propsMember)
+			continue
+		}
 		if _, is := members[name]; !is {
 			added = append(added, name)
 		}
@@ -114,6 +123,24 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 	return text, err
 }
 
+// propsMember is the member of a configuration that has the settings of a kind of job, by names that may have dots.
+const propsMember = "props"
+
+// setProp sets one prop, which is a text whatever it looks like, and leaves the others as they are.
+func setProp(members map[string]json.RawMessage, name, value string) error {
+	props := make(map[string]json.RawMessage)
+	if stored, is := members[propsMember]; is {
+		if err := json.Unmarshal(stored, &props); err != nil || props == nil {
+			return usageError{fmt.Errorf("--set cannot change one prop, as %s is no object; set it as a whole", propsMember)}
+		}
+	}
+	text, _ := json.Marshal(value) // a string
+	props[name] = text
+	all, err := json.Marshal(props)
+	members[propsMember] = all
+	return err
+}
+
 // checkAdded refuses settings that were added and that nobody knows. Those of a later version may be there already; a slip
 // of the pen is likelier in what somebody types.
 func checkAdded(c job.Config, names []string) error {
@@ -123,10 +150,18 @@ func checkAdded(c job.Config, names []string) error {
 	}
 	for _, name := range names {
 		if _, is := unknown[name]; is {
-			return fmt.Errorf("--set names %q: a configuration has no such setting", name)
+			return fmt.Errorf("--set names %q: a configuration has no such setting%s", name, asProp(name))
 		}
 	}
 	return nil
+}
+
+// asProp says how to set what may be a prop, by its name. No other settings have names with dots.
+func asProp(name string) string {
+	if !strings.Contains(name, ".") {
+		return ""
+	}
+	return fmt.Sprintf("; a prop is set by --set %s.%s=VALUE", propsMember, name)
 }
 
 // slipsOf says which settings of a text nobody knows that were not there before: a slip of the pen may be why another one is
@@ -193,7 +228,7 @@ func (v *verb) edited(text string) (_ string, err error) {
 	}
 	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
 	var pretty bytes.Buffer
-	if json.Indent(&pretty, []byte(text), "", "  ") != nil {
+	if json.Indent(&pretty, []byte(jobtree.Legible(text)), "", "  ") != nil {
 		pretty.Reset()
 		pretty.WriteString(text) // it is to be mended
 	}

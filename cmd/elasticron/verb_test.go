@@ -236,6 +236,41 @@ func TestEdit(t *testing.T) {
 	require.Contains(t, errOut, "nothing was done", "the editor changed nothing")
 }
 
+// One prop is set, and the others stay. Who edits them sees texts as they are, and they are stored as Java writes them.
+func TestEditProps(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	reg := w.hand(t)
+	set := func(what ...string) {
+		args := []string{"edit", "orders", "--yes"}
+		for _, one := range what {
+			args = append(args, "--set", one)
+		}
+		w.must(t, on(args...)...)
+	}
+	set("props.http.data=a=1&b=<2>", "props.http.method=7") // of a job that had none
+	set(`props.http.data=\u003d=1`)
+	require.Equal(t, map[string]string{"http.data": `\u003d=1`, "http.method": "7"}, config(t, reg, "orders").Props)
+	set(`props={"http.data":"a=1&b='<2>'"}`, "props.http.method=")
+	require.Equal(t, map[string]string{"http.data": "a=1&b='<2>'", "http.method": ""}, config(t, reg, "orders").Props)
+	for set, want := range map[string]string{
+		"http.data=b": `--set names "http.data": a configuration has no such setting; a prop is set by --set props.http.data=VALUE`,
+		"props.=b":    `--set names "props.": a configuration has no such setting`,
+	} {
+		_, errOut, status := w.does(t, on("edit", "orders", "--yes", "--set", set)...)
+		require.Equal(t, exitMisuse, status, errOut)
+		require.Contains(t, errOut, want)
+	}
+
+	folder := t.TempDir()
+	editor, legible := filepath.Join(folder, "editor"), filepath.Join(folder, "legible")
+	require.NoError(t, os.WriteFile(legible, []byte(`"http.data": "a=1&b='<2>'"`), 0o600))
+	writeProgram(t, editor, `grep -qF -f `+legible+` "$1" && sed -i 's/a=1/\\\\u003d/' "$1"`)
+	w.variables["EDITOR"] = editor
+	set()
+	require.Equal(t, `\u003d&b='<2>'`, config(t, reg, "orders").Props["http.data"])
+}
+
 // The settings of a job of ElasticJob 3.x are YAML, before and after, and what only Java has stays as it stands.
 func TestEditAJobOfElasticJob3(t *testing.T) {
 	t.Parallel()

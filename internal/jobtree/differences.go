@@ -49,7 +49,7 @@ func ChangedMembers(before, after job.Config) []ChangedMember {
 func shown(name, value string) string {
 	masked := Mask(For("job").Config(), `{"`+name+`":`+value+`}`)
 	if start := len(name) + len(`{"":`); len(masked) > start {
-		return legible(masked[start : len(masked)-1])
+		return Legible(masked[start : len(masked)-1])
 	}
 	return Hidden // it is no JSON
 }
@@ -57,8 +57,8 @@ func shown(name, value string) string {
 // escaped are the characters that Java's Gson escapes, and so what is stored has escaped, though JSON has them as they are.
 var escaped = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&', `\u003d`: '=', `\u0027`: '\''}
 
-// legible writes in a JSON text the characters that need not be escaped as they are.
-func legible(text string) string {
+// Legible writes in a JSON text the characters that need not be escaped as they are, for people to read and edit.
+func Legible(text string) string {
 	var b strings.Builder
 	for i := 0; i < len(text); i++ {
 		if text[i] != '\\' {
