@@ -21,6 +21,7 @@ const Over = "not repeated any more"
 const (
 	Times = "times" // how often it happened since the line before
 	Since = "since" // when it happened first
+	Until = "until" // when it happened last, which is before the line is written
 	What  = "what"  // in the line Over: the message that is not repeated any more
 	Jobs  = "jobs"  // whom it happened to since the line before, if more than one
 )
@@ -60,6 +61,7 @@ type cause struct {
 	timer *time.Timer
 	kind  string    // empty if it has none
 	since time.Time // of the first
+	until time.Time // of the last
 	last  Line
 	jobs  []string // not yet told of, at most maxJobs
 	more  bool     // there are others
@@ -130,7 +132,7 @@ func (l *Log) first(line Line) bool {
 }
 
 func (c *cause) note(line Line) {
-	c.last = line
+	c.last, c.until = line, time.Now()
 	c.times++
 	c.total++
 	switch {
@@ -178,7 +180,7 @@ func (l *Log) tellCount(c cause) {
 		}
 		line.Attrs = append(slices.Clip(line.Attrs), Jobs, names)
 	}
-	l.log.Log(l.ctx, line.Level, line.Message, append(line.attrs(), Times, c.times, Since, c.since)...)
+	l.log.Log(l.ctx, line.Level, line.Message, append(line.attrs(), Times, c.times, Since, c.since, Until, c.until)...)
 }
 
 func (l Line) attrs() []any {

@@ -2,6 +2,7 @@ package repeats
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -30,7 +31,7 @@ func (p *page) Write(b []byte) (int, error) {
 
 func (p *page) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(p, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey || a.Key == Since {
+		if a.Key == slog.TimeKey || a.Key == Since || a.Key == Until {
 			return slog.Attr{}
 		}
 		return a
@@ -151,5 +152,26 @@ func TestWhatIsOverNamesItsCause(t *testing.T) {
 			"level=INFO msg=\"not repeated any more\" what=\"no answer\" times=2 asked=keep-alive",
 			"level=INFO msg=\"not repeated any more\" what=\"no answer\" times=2 asked=session",
 		}, p.take())
+	})
+}
+
+// Who reads a count sees when what it counts happened, which is before the line was written.
+func TestACountTellsWhenItHappened(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var text strings.Builder
+		counts := New(slog.New(slog.NewJSONHandler(&text, nil)), time.Minute)
+		begin := time.Now()
+		for range 3 {
+			counts.Tell(Line{Level: slog.LevelWarn, Message: "lost"})
+			time.Sleep(time.Second)
+		}
+		text.Reset()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		counts.Close()
+		var line struct{ Time, Since, Until time.Time }
+		require.NoError(t, json.NewDecoder(strings.NewReader(text.String())).Decode(&line))
+		require.Equal(t, []time.Duration{time.Minute, 0, 2 * time.Second}, []time.Duration{line.Time.Sub(begin), line.Since.Sub(begin), line.Until.Sub(begin)})
 	})
 }
