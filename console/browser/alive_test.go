@@ -25,7 +25,7 @@ func TestACluster(t *testing.T) {
 	anna.sees("h1", "orders-settle") // where she wanted to go
 
 	// What runs appears and ends without a reload.
-	anna.sees("#live", "live")
+	anna.live()
 	anna.until(`document.querySelector(".span[data-key].running")`)
 	anna.until(`document.querySelectorAll(".span[data-key].success").length >= 4`)
 	anna.sees("#instances", "7001-a")
@@ -82,12 +82,11 @@ func TestAJobThatMayNotBeRead(t *testing.T) {
 	join(t, s.server.Endpoints()[0], "10.0.0.1@-@7001-a")
 	otto := look(t)
 	s.logIn(otto, "otto", "jobs")
-	const live = `document.querySelector("#live").className === "live on"`
-	otto.until(live)
+	otto.live()
 	other := otto.beside()
 	other.open(s.shop("jobs/stock-count"))
 	other.sees("#state", "you may not read job stock-count")
 	otto.open(s.shop("jobs/orders-mail")) // which asks for the stream anew
-	otto.until(live)
+	otto.live()
 	other.sees("#state", "you may not read job stock-count")
 }

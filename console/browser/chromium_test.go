@@ -222,6 +222,12 @@ func (t *tab) sees(selector, text string) {
 	t.until(fmt.Sprintf("[...document.querySelectorAll(%s)].some(e => e.checkVisibility() && e.textContent.includes(%s))", quote(selector), quote(text)))
 }
 
+// live waits until the page says that it is live.
+func (t *tab) live() {
+	t.tb.Helper()
+	t.until(`document.querySelector("#live")?.className === "live on"`)
+}
+
 // hears waits until a note has said a text, which may be gone again.
 func (t *tab) hears(text string) {
 	t.tb.Helper()
@@ -262,15 +268,15 @@ func (t *tab) click(selector, text string) {
 	}
 }
 
-// types writes into a field in place of what is there, and again if nothing came to it: a dialog that has been closed gives the
-// focus back a moment after it is gone.
+// types writes into a field in place of what is there, and again if not all of it came to the field: a dialog that has been closed
+// gives the focus back a moment after it is gone.
 func (t *tab) types(selector, text string) {
 	t.tb.Helper()
 	t.until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))
 	for range 10 {
-		before := value[string](t, fmt.Sprintf("(() => { const e = document.querySelector(%s); e.focus(); e.select(); return e.value; })()", quote(selector)))
+		value[bool](t, fmt.Sprintf("(() => { const e = document.querySelector(%s); e.focus(); e.select(); return true; })()", quote(selector)))
 		t.do(chromedp.KeyEvent(text))
-		if before == text || value[bool](t, fmt.Sprintf("document.querySelector(%s)?.value !== %s", quote(selector), quote(before))) {
+		if value[bool](t, fmt.Sprintf("document.querySelector(%s)?.value === %s", quote(selector), quote(text))) {
 			return
 		}
 	}

@@ -53,7 +53,7 @@ func TestTheDemo(t *testing.T) {
 	tab.sees("#counts", "job")
 	tab.open(address + "ns/demo/jobs")
 	tab.click("#rows a", "")
-	tab.sees("#live", "live")
+	tab.live()
 	tab.click(".segments label", "1 min")
 	tab.until(`document.querySelectorAll(".span[data-key].success").length > 6`)
 	tab.until(`document.querySelector("#log .lost, #log .failover")`) // and not its span, which moves out of the minute

@@ -78,7 +78,7 @@ func TestTwoThousandSpansScroll(t *testing.T) { //nolint:paralleltest // it meas
 	plain.open(empty)
 	crowd.open(h.url + "/ns/shop/jobs/orders")
 	crowd.sees("#items", "Idle")
-	crowd.sees("#live", "live")
+	crowd.live()
 	count := func(selector string) int {
 		return value[int](crowd, "document.querySelectorAll("+quote(selector)+").length")
 	}
@@ -124,7 +124,7 @@ func TestFromCommitToPixels(t *testing.T) { //nolint:paralleltest // it measures
 	tab := look(t)
 	tab.open(h.url + "/ns/shop/jobs/orders")
 	tab.sees("#items", "never ran")
-	tab.sees("#live", "live")
+	tab.live()
 	var took []float64
 	for i := range 12 {
 		text := fmt.Sprintf("commit %d ", i)

@@ -82,7 +82,7 @@ func TestAListThatChanges(t *testing.T) {
 	const row, at = `[data-job="batch-00005"] .status`, `"as_of":"2026-03-01T10:00:00Z"`
 	frames.tell(`{"revision":2,` + at + `,"rows":[{"job":"batch-00005","status":"PAUSED","items":1,"instances":1,"recorded":true,"revision":2}]}`)
 	tab.open(s.shop("jobs"))
-	tab.sees("#live", "live")
+	tab.live()
 	close(release)
 	tab.sees(row, "Paused")
 	frames.tell(`{"revision":3,` + at + `,"rows":[],"gone":["batch-00005"]}`)

@@ -152,7 +152,7 @@ func TestLoginAtAProvider(t *testing.T) {
 	sara.click("a", "OpenID")
 	sara.click("a", "sara@example.com")
 	sara.sees("h1", "orders") // where she wanted to go
-	sara.sees("#live", "live")
+	sara.live()
 	sara.sees(".who", "sara@example.com")
 	sara.sees("#deeds button", "Trigger") // her group may operate
 	require.Zero(t, value[int](sara, `[...document.querySelectorAll("#more button")].filter(b => b.textContent.includes("Remove")).length`), "and not administer")

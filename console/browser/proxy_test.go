@@ -47,7 +47,7 @@ func TestBehindAReverseProxy(t *testing.T) {
 			tab.types(`input[name="password"]`, password)
 			tab.click("button", "Log in")
 			tab.sees("h1", "orders")
-			tab.sees("#live", "live")
+			tab.live()
 			require.Equal(t, prefix+"/ns/shop/jobs/orders", value[string](tab, "location.pathname"))
 			value[bool](tab, "window.same = true")
 			h.run(time.Now(), jobtree.Failure, "exit 3: behind a proxy", 1)
