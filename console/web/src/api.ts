@@ -50,7 +50,7 @@ export async function ask<T>(method: string, url: string, body?: unknown, header
   }
   if (response.status === 401) {
     const next = location.pathname + location.search;
-    location.assign(new URL(`login?next=${encodeURIComponent(next)}`, document.baseURI));
+    location.assign(`login?next=${encodeURIComponent(next)}`);
     throw new Problem(401, { detail: "the session has ended" });
   }
   const is = response.headers.get("Content-Type") ?? "";
@@ -72,6 +72,9 @@ export async function get<T>(path: (string | number)[], query: Record<string, st
   for (const name in query) if (query[name] !== undefined && query[name] !== "") url.searchParams.set(name, String(query[name]));
   return (await ask<T>("GET", url.href)).body;
 }
+
+/** lost tells of an error that it says nothing of whether something was done. */
+export const lost = (error: unknown): boolean => error instanceof Problem && (error.status === 0 || error.status >= 500);
 
 /** why is what a person is told of an error. */
 export const why = (error: unknown): string => (error instanceof Error ? error.message : String(error));

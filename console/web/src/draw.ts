@@ -24,6 +24,9 @@ export function h(tag: string, props?: Props | null, ...kids: Child[]): Node_ {
   return { tag, key: p.key === undefined ? "" : String(p.key), props: p, kids: flat(kids, []), text: "" };
 }
 
+/** mark is the shape beside words, which say the same. */
+export const mark = (look: string): Child => h("span", { class: `mark ${look}`, "aria-hidden": "true" });
+
 function flat(kids: Child[], into: Node_[]): Node_[] {
   for (const kid of kids) {
     if (Array.isArray(kid)) flat(kid, into);

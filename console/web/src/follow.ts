@@ -1,6 +1,6 @@
 // Follows what takes longer than an answer: a trigger until its items have answered, a backfill until its last fire
 // has run. It asks again under the same id, which does nothing twice.
-import { ask, get, Problem, why } from "./api";
+import { ask, get, lost, Problem, why } from "./api";
 import { note } from "./chrome";
 import { h, type Child } from "./draw";
 import { many, moment } from "./format";
@@ -22,15 +22,13 @@ const RETRY = 3_000;
 /** FAILED are the states of items that should have run and did not, or not well. */
 const FAILED = ["failed", "interrupted", "lost", "replaced", "late"];
 
-const passing = (error: unknown): boolean => error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
+const passing = (error: unknown): boolean => lost(error) || (error as Problem).status === 429;
 
 export async function acknowledge(url: string, body: Record<string, unknown>, id: string, heard: (text: string, done: boolean) => void): Promise<void> {
-  const address = new URL(url);
-  address.searchParams.set("wait", "3s");
-  address.searchParams.set("again", "true"); // never once more, even if the job has forgotten the id
+  const address = `${url}?wait=3s&again=true`; // never once more, even if the job has forgotten the id
   for (let i = 0, errors = 0; i < TIMES; i++) {
     try {
-      const answer = (await ask<Outcome>("POST", address.href, body, { "Idempotency-Key": id })).body;
+      const answer = (await ask<Outcome>("POST", address, body, { "Idempotency-Key": id })).body;
       const p = answer.progress;
       errors = 0;
       if (!p || p.overtaken) {
@@ -65,8 +63,6 @@ export async function acknowledge(url: string, body: Record<string, unknown>, id
  * tells that a request before was not answered. */
 export async function drive(url: string, body: Record<string, unknown>, key: string, answer: Backfill, heard: (text: Child) => void, unsure = false): Promise<void> {
   const stay = (event: Event): void => event.preventDefault();
-  const again = new URL(url);
-  again.searchParams.set("again", "true");
   const go = (label: string, from: Backfill, open = false): Child =>
     [h("button", { type: "button", class: "small", onclick: () => void drive(url, body, key, from, heard, open) }, label), " "];
   const stopped = (reason: Child, ways: Child): void =>
@@ -92,7 +88,7 @@ export async function drive(url: string, body: Record<string, unknown>, key: str
           if (!known) return unknown();
           begun = Date.parse(known.target?.slice("fire ".length) ?? "") >= Date.parse(answer.left[0]);
         }
-        answer = (await ask<Backfill>("POST", begun ? again.href : url, { ...body, fires: answer.left }, { "Idempotency-Key": key })).body;
+        answer = (await ask<Backfill>("POST", begun ? `${url}?again=true` : url, { ...body, fires: answer.left }, { "Idempotency-Key": key })).body;
         errors = 0;
         unsure = false;
       } catch (error) {

@@ -68,3 +68,18 @@ export const count = (n: number): string => whole.format(n);
 
 /** phrase makes words of the server a part of a sentence: "Every 5 minutes." becomes "every 5 minutes". */
 export const phrase = (words: string): string => words.charAt(0).toLowerCase() + words.slice(1).replace(/\.$/, "");
+
+export type Values = Record<string, unknown>;
+
+/** parsed reads a JSON object; null is what is none. */
+export function parsed(text: string): Values | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value && typeof value === "object" && !Array.isArray(value) ? (value as Values) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** pretty writes a JSON object in lines; what is none stays as it is. */
+export const pretty = (text: string): string => (parsed(text) ? JSON.stringify(parsed(text), null, 2) : text);

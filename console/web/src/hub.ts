@@ -26,49 +26,49 @@ const TOPICS = 64;
 const LEFT: Message = { kind: "state", live: false, why: "more pages are looked at than can be live" };
 
 class Stream {
-  private source: Source | null = null;
-  private opened = "";
-  private timer: ReturnType<typeof setTimeout> | undefined;
-  private silence: ReturnType<typeof setTimeout> | undefined;
-  private pause: number = AGAIN[0];
-  private fresh = false; // somebody waits for whole frames
-  private readonly wants = new Map<Tell, Want>();
-  private readonly served = new Set<Tell>(); // those for whom the stream was opened, so what it says is whole for them
-  private left = new Set<Tell>(); // those that found no room
+  #source: Source | null = null;
+  #opened = "";
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #silence: ReturnType<typeof setTimeout> | undefined;
+  #pause: number = AGAIN[0];
+  #fresh = false; // somebody waits for whole frames
+  readonly #wants = new Map<Tell, Want>();
+  readonly #served = new Set<Tell>(); // those for whom the stream was opened, so what it says is whole for them
+  #left = new Set<Tell>(); // those that found no room
 
   constructor(private readonly url: string) {}
 
   want(tell: Tell, want: Want): void {
-    const before = this.wants.get(tell);
-    this.wants.delete(tell); // those that were seen last come last
-    this.wants.set(tell, want);
-    this.changed(!before || want.topics.some((t) => !before.topics.includes(t)));
+    const before = this.#wants.get(tell);
+    this.#wants.delete(tell); // those that were seen last come last
+    this.#wants.set(tell, want);
+    this.#changed(!before || want.topics.some((t) => !before.topics.includes(t)));
   }
 
   forget(tell: Tell): void {
-    this.served.delete(tell);
-    this.left.delete(tell);
-    if (this.wants.delete(tell)) this.changed(false);
+    this.#served.delete(tell);
+    this.#left.delete(tell);
+    if (this.#wants.delete(tell)) this.#changed(false);
   }
 
   /** changed opens the stream for what is wanted now. Somebody who is new needs whole frames, so it opens anew for
    * them even if the topics are the same. */
-  private changed(fresh: boolean): void {
-    this.fresh ||= fresh;
-    this.openIn(this.fresh ? 30 : 200); // pages that open, and one that scrolls, change it often
+  #changed(fresh: boolean): void {
+    this.#fresh ||= fresh;
+    this.#openIn(this.#fresh ? 30 : 200); // pages that open, and one that scrolls, change it often
   }
 
-  private openIn(pause: number): void {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.open(), pause);
+  #openIn(pause: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#open(), pause);
   }
 
-  private open(): void {
-    clearTimeout(this.timer);
+  #open(): void {
+    clearTimeout(this.#timer);
     const topics = new Set<string>();
     const window = new Set<string>();
     const left = new Set<Tell>();
-    for (const [tell, want] of [...this.wants].reverse()) {
+    for (const [tell, want] of [...this.#wants].reverse()) {
       if (topics.size >= TOPICS && want.topics.some((t) => !topics.has(t))) {
         left.add(tell);
         continue;
@@ -76,85 +76,85 @@ class Stream {
       want.topics.forEach((t) => topics.add(t));
       want.window.forEach((j) => window.add(j));
     }
-    if (topics.size === 0) return this.close();
+    if (topics.size === 0) return this.#close();
     const asked = JSON.stringify({ topics: [...topics].sort(), window: [...window].slice(0, 200).sort() });
-    if (asked === this.opened && !this.fresh && this.source) return;
-    this.close();
-    this.opened = asked;
-    for (const tell of this.wants.keys()) this.served.add(tell);
-    this.left = left;
+    if (asked === this.#opened && !this.#fresh && this.#source) return;
+    this.#close();
+    this.#opened = asked;
+    for (const tell of this.#wants.keys()) this.#served.add(tell);
+    this.#left = left;
     for (const tell of left) {
-      this.served.delete(tell);
+      this.#served.delete(tell);
       tell(LEFT);
     }
-    this.listen();
-    this.source = new Source(this.url, asked, {
+    this.#listen();
+    this.#source = new Source(this.url, asked, {
       open: () => {
-        this.pause = AGAIN[0];
-        this.heard();
+        this.#pause = AGAIN[0];
+        this.#heard();
       },
       lost: (refused) => {
-        this.tell({ kind: "state", live: false, why: refused });
+        this.#tell({ kind: "state", live: false, why: refused });
         if (!refused) return; // a cut one comes back by itself
-        this.source = null;
-        this.later();
+        this.#source = null;
+        this.#later();
       },
-      bytes: () => this.heard(),
+      bytes: () => this.#heard(),
       frame: (topic, data) => {
         const message: Message = { kind: "frame", topic, data };
-        for (const [tell, want] of this.wants) if (this.served.has(tell) && (want.topics.includes(topic) || !topics.has(topic))) tell(message);
+        for (const [tell, want] of this.#wants) if (this.#served.has(tell) && (want.topics.includes(topic) || !topics.has(topic))) tell(message);
       },
     });
   }
 
   /** heard notes that the server is there. */
-  private heard(): void {
-    this.tell({ kind: "state", live: true });
-    this.listen();
+  #heard(): void {
+    this.#tell({ kind: "state", live: true });
+    this.#listen();
   }
 
   /** listen takes a long silence for a connection that is dead, or that never comes to be. */
-  private listen(): void {
-    clearTimeout(this.silence);
-    this.silence = setTimeout(() => {
-      this.tell({ kind: "state", live: false, why: "no connection to the server, or a proxy holds back what it says" });
-      this.fresh = true;
-      this.open();
+  #listen(): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      this.#tell({ kind: "state", live: false, why: "no connection to the server, or a proxy holds back what it says" });
+      this.#fresh = true;
+      this.#open();
     }, SILENCE);
   }
 
-  private later(): void {
-    clearTimeout(this.silence);
-    this.fresh = true;
-    this.openIn(this.pause);
-    this.pause = Math.min(this.pause * 2, AGAIN[1]);
+  #later(): void {
+    clearTimeout(this.#silence);
+    this.#fresh = true;
+    this.#openIn(this.#pause);
+    this.#pause = Math.min(this.#pause * 2, AGAIN[1]);
   }
 
-  private tell(message: Message): void {
-    for (const tell of this.served) tell(message);
-    for (const tell of this.left) tell(LEFT);
+  #tell(message: Message): void {
+    for (const tell of this.#served) tell(message);
+    for (const tell of this.#left) tell(LEFT);
   }
 
-  private close(): void {
-    clearTimeout(this.silence);
-    this.source?.close();
-    this.source = null;
-    this.opened = "";
-    this.fresh = false; // whatever opens next is whole
+  #close(): void {
+    clearTimeout(this.#silence);
+    this.#source?.close();
+    this.#source = null;
+    this.#opened = "";
+    this.#fresh = false; // whatever opens next is whole
   }
 }
 
 export class Hub {
-  private readonly streams = new Map<string, Stream>();
+  readonly #streams = new Map<string, Stream>();
 
   /** want notes what somebody wants to hear; null is nothing any more. */
   want(tell: Tell, want: Want | null): void {
-    for (const stream of this.streams.values()) {
-      if (this.streams.get(want?.url ?? "") !== stream) stream.forget(tell);
+    for (const stream of this.#streams.values()) {
+      if (this.#streams.get(want?.url ?? "") !== stream) stream.forget(tell);
     }
     if (!want) return;
-    let stream = this.streams.get(want.url);
-    if (!stream) this.streams.set(want.url, (stream = new Stream(want.url)));
+    let stream = this.#streams.get(want.url);
+    if (!stream) this.#streams.set(want.url, (stream = new Stream(want.url)));
     stream.want(tell, want);
   }
 }

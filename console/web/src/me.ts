@@ -29,7 +29,7 @@ let grants: Grant[] | null = null;
 export async function know(): Promise<void> {
   for (let left = TRIES; !grants; ) {
     try {
-      const me = (await ask<Me>("GET", new URL("api/v1/me", document.baseURI).href)).body;
+      const me = (await ask<Me>("GET", "api/v1/me")).body;
       grants = me.grants ?? me.roles.map((role) => ({ role: role as Grant["role"], namespace: "*", jobs: "*" }));
     } catch (error) {
       if (error instanceof Problem && error.status === 401) return; // it leads to the login

@@ -1,5 +1,5 @@
 // What statuses, reasons and outcomes look like: each has a word, a shape and a colour, so that no colour stands alone.
-import { h, type Child } from "./draw";
+import { h, mark, type Child } from "./draw";
 import type { Reason } from "./types";
 
 export type Look = "ok" | "run" | "idle" | "off" | "warn" | "bad";
@@ -48,7 +48,7 @@ export const wordOf = (word: string): string => LOOKS[word]?.[1] ?? word;
 
 /** badge shows a word with its shape; what is said of it beyond the word is its title. */
 export function badge(word: string, title = ""): Child {
-  return h("span", { class: `badge ${lookOf(word)}`, title: title || null }, h("span", { class: `mark ${lookOf(word)}`, "aria-hidden": "true" }), wordOf(word));
+  return h("span", { class: `badge ${lookOf(word)}`, title: title || null }, mark(lookOf(word)), wordOf(word));
 }
 
 /** shown is the word that the list of the command line shows, too: the status or, of what is fine, the first reason. */

@@ -14,7 +14,7 @@ export class Virtual {
   ) {
     scroller.addEventListener("scroll", changed, { passive: true });
     new ResizeObserver(changed).observe(scroller);
-    scroller.addEventListener("keydown", (event) => this.key(event));
+    scroller.addEventListener("keydown", (event) => this.#key(event));
   }
 
   get row(): number {
@@ -34,7 +34,7 @@ export class Virtual {
   }
 
   /** key moves the focus to the same control of the row above or below. */
-  private key(event: KeyboardEvent): void {
+  #key(event: KeyboardEvent): void {
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     const at = event.target as HTMLElement;
     const row = at.closest("tr");

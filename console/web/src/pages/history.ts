@@ -1,7 +1,7 @@
 // The history explorer: the filters are the address, so that what one has found can be sent to somebody.
 import { get, why } from "../api";
 import { failed } from "../chrome";
-import { find, h, patch, type Child } from "../draw";
+import { find, h, mark, patch, type Child } from "../draw";
 import { ago, count, many, moment, span as lasting } from "../format";
 import { page } from "../page";
 import { asOf } from "../refresh";
@@ -53,9 +53,9 @@ export async function history(): Promise<void> {
     for (const [name, value] of new FormData(form)) {
       if (value !== "") query.set(name, TIMES.includes(name) ? new Date(String(value)).toISOString() : String(value));
     }
-    location.assign(new URL(`${page.link("history")}?${query}`, document.baseURI));
+    location.assign(`${page.link("history")}?${query}`);
   };
-  const number = Number(params.get("page") ?? "1") || 1;
+  const number = Number(params.get("page")) || 1;
   const query: Record<string, string | number> = { page: number, "per-page": PER_PAGE };
   for (const name of ["job", "item", "ip", "instance", "source", "outcome", "success", "round", ...TIMES]) query[name] = params.get(name) ?? "";
   let found: Found;
@@ -69,7 +69,7 @@ export async function history(): Promise<void> {
   const round = params.get("round");
   const longest = Math.max(1, ...found.executions.map(lasted));
   patch(region,
-    found.recorded === "registry" && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "The server keeps no history: these are the last two executions of each item, which the registry records."),
+    found.recorded === "registry" && h("p", { class: "reason off" }, mark("off"), "The server keeps no history: these are the last two executions of each item, which the registry records."),
     round && roundHead(found, round),
     h("p", { class: "found", role: "status" }, found.total === 0 ? "No execution is so." : `${many(found.total, "execution")} found`),
     found.executions.length > 0 && h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Executions" }, h("table", { class: "past stacked" },

@@ -1,6 +1,6 @@
 // Failovers and misfires of all jobs: what the cluster did so that nothing was lost, and what came late.
 import { get } from "../api";
-import { find, h, patch, type Child } from "../draw";
+import { find, h, mark, patch, type Child } from "../draw";
 import { ago, many, moment, span as lasting } from "../format";
 import { page } from "../page";
 import { refresh } from "../refresh";
@@ -30,7 +30,7 @@ export function log(): void {
     ({ all, recorded }) => {
       const failovers = all.filter((e) => e.source === "failover").length;
       patch(find("#found"),
-        recorded === "registry" && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "The server keeps no history: these are of the last two executions of each item, which the registry records."),
+        recorded === "registry" && h("p", { class: "reason off" }, mark("off"), "The server keeps no history: these are of the last two executions of each item, which the registry records."),
         h("p", { class: "found", role: "status" }, all.length === 0 ? `No failover and no misfire is recorded${job ? ` of ${job}` : ""}.` : `${many(failovers, "failover")} and ${many(all.length - failovers, "misfire")}, the newest first`),
         h("ol", { class: "log" }, all.map((e) => h("li", { key: `${e.job}${e.item}${e.start}` }, h("time", { datetime: e.start, title: ago(e.start) }, moment(e.start)), badge(e.source), h("span", { class: "text" }, sentence(e)), badge(outcomeOf(e))))));
     },

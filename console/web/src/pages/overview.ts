@@ -1,5 +1,5 @@
 // The overview begins with what needs a person.
-import { find, h, patch, type Child } from "../draw";
+import { find, h, mark, patch, type Child } from "../draw";
 import { ago, clock, count, many } from "../format";
 import { page } from "../page";
 import { badge, lookOf, wordOf } from "../status";
@@ -31,11 +31,11 @@ function needs(o: Overview): Child {
   if (all === 0) {
     const off = o.counts.DISABLED ?? 0;
     const on = o.jobs - off;
-    return h("p", { class: "calm" }, h("span", { class: "mark ok", "aria-hidden": "true" }), h("span", null, h("strong", null, "Nothing needs you."),
+    return h("p", { class: "calm" }, mark("ok"), h("span", null, h("strong", null, "Nothing needs you."),
       o.jobs === 0 ? " There are no jobs yet." : [on > 0 && ` ${many(on, "job runs as it should", "jobs run as they should")}.`, off > 0 && ` ${many(off, "job is", "jobs are")} disabled.`]));
   }
   return [
-    h("h2", { class: "big" }, h("span", { class: "mark warn", "aria-hidden": "true" }), many(all, "job needs you", "jobs need you")),
+    h("h2", { class: "big" }, mark("warn"), many(all, "job needs you", "jobs need you")),
     h("ul", { class: "needs" }, o.needs.map((n) =>
       h("li", { key: n.job },
         h("a", { href: page.link("jobs", n.job) },
@@ -54,7 +54,7 @@ function counts(o: Overview): Child {
   const words = [...ORDER.filter((w) => o.counts[w]), ...Object.keys(o.counts).filter((w) => !ORDER.includes(w) && o.counts[w])];
   return [
     h("a", { key: "all", class: "count", href: page.link("jobs") }, h("b", null, count(o.jobs)), h("span", null, o.jobs === 1 ? "job" : "jobs")),
-    words.map((w) => h("a", { key: w, class: `count ${lookOf(w)}`, href: `${page.link("jobs")}?status=${w}` }, h("b", null, count(o.counts[w])), h("span", null, h("span", { class: `mark ${lookOf(w)}`, "aria-hidden": "true" }), wordOf(w)))),
+    words.map((w) => h("a", { key: w, class: `count ${lookOf(w)}`, href: `${page.link("jobs")}?status=${w}` }, h("b", null, count(o.counts[w])), h("span", null, mark(lookOf(w)), wordOf(w)))),
     h("a", { key: "instances", class: "count", href: page.link("servers") }, h("b", null, count(o.instances)), h("span", null, o.instances === 1 ? "instance" : "instances")),
   ];
 }
@@ -64,7 +64,7 @@ function runs(o: Overview): Child {
   const last = shown[shown.length - 2] ?? shown[shown.length - 1];
   const failed = shown.reduce((n, m) => n + m.failed, 0);
   return [
-    h("p", { class: "figure" }, h("b", null, last ? count(last.runs) : "0"), ` in the last full minute${last?.uncertain ? ", or more: nobody followed for a part of it" : ""}`, failed > 0 && h("span", { class: "bad" }, h("span", { class: "mark bad", "aria-hidden": "true" }), `${count(failed)} failed, lost or interrupted in ${many(shown.length, "minute")}`)),
+    h("p", { class: "figure" }, h("b", null, last ? count(last.runs) : "0"), ` in the last full minute${last?.uncertain ? ", or more: nobody followed for a part of it" : ""}`, failed > 0 && h("span", { class: "bad" }, mark("bad"), `${count(failed)} failed, lost or interrupted in ${many(shown.length, "minute")}`)),
     columns(shown.map((m) => ({ n: m.runs, bad: m.failed, title: `${clock(m.minute, false)}: ${many(m.runs, "execution")}${m.uncertain ? " or more" : ""}, ${m.failed} not ok` })), 30, `Executions by the minute, ${clock(shown[0]?.minute, false)} to now`),
   ];
 }
@@ -93,7 +93,7 @@ function leaders(o: Overview): Child {
   const most = Math.max(1, ...o.leaders.map((l) => l.jobs));
   if (o.leaders.length === 0) return h("p", { class: "empty" }, "No instance leads a job.");
   return [
-    o.leaderless > 0 && h("p", null, h("span", { class: "mark warn", "aria-hidden": "true" }), ` ${many(o.leaderless, "job has", "jobs have")} instances and no leader.`),
+    o.leaderless > 0 && h("p", null, mark("warn"), ` ${many(o.leaderless, "job has", "jobs have")} instances and no leader.`),
     h("ul", { class: "meters" }, o.leaders.slice(0, 8).map((l) => h("li", { key: l.instance, title: l.instance }, h("span", { class: "name" }, serverOf(l.instance), h("small", null, l.instance.slice(serverOf(l.instance).length + 3))), h("span", { class: "meter", style: { "--share": String(l.jobs / most) } }), h("span", { class: "n" }, count(l.jobs))))),
     o.leaders.length > 8 && h("p", null, h("a", { href: page.link("servers") }, `and ${o.leaders.length - 8} more`)),
   ];
@@ -102,7 +102,7 @@ function leaders(o: Overview): Child {
 function outside(o: Overview): Child {
   if (o.outside.length === 0) return h("p", { class: "empty" }, "Nothing: all that was changed has an entry in the audit log.");
   return [
-    h("ul", { class: "plain" }, o.outside.slice(0, 6).map((c) => h("li", { key: `${c.job}/${c.what}` }, h("span", { class: "mark warn", "aria-hidden": "true" }), " ", h("a", { href: page.link("jobs", c.job) }, c.job), `: ${c.what}`))),
+    h("ul", { class: "plain" }, o.outside.slice(0, 6).map((c) => h("li", { key: `${c.job}/${c.what}` }, mark("warn"), " ", h("a", { href: page.link("jobs", c.job) }, c.job), `: ${c.what}`))),
     h("p", null, h("a", { href: page.link("audit") }, o.outside.length > 6 ? `and ${count(o.outside.length - 6 + (o.outside_more ?? 0))} more, in the audit log` : "See the audit log")),
   ];
 }
