@@ -1,6 +1,6 @@
 // What every page has round it: whether it is live, what was done, the choice of a namespace, the way to a job.
 import { ask, get, why } from "./api";
-import { find, h, patch, type Child } from "./draw";
+import { find, h, mark, patch, type Child } from "./draw";
 import { clock } from "./format";
 import { page } from "./page";
 import { badge, shown } from "./status";
@@ -15,7 +15,17 @@ export function furnish(): void {
   const live = document.querySelector("#live");
   if (live) showState(live);
   const namespaces = document.querySelector<HTMLSelectElement>("#namespace");
-  if (namespaces) namespaces.onchange = () => location.assign(new URL(`ns/${encodeURIComponent(namespaces.value)}/`, document.baseURI));
+  if (namespaces) namespaces.onchange = () => {
+    const to = `ns/${encodeURIComponent(namespaces.value)}/`;
+    namespaces.value = page.namespace; // which it shows as long as the page does, and again after "back"
+    location.assign(to);
+  };
+  // Enter that is held repeats: it would go on to what it has opened, and agree to a plan that nobody has read.
+  addEventListener("keydown", (event) => {
+    if (!event.repeat || event.key !== "Enter" || event.target instanceof HTMLTextAreaElement) return;
+    event.preventDefault();
+    event.stopPropagation();
+  }, true);
   const jump = document.querySelector<HTMLDialogElement>("#jump");
   if (jump) furnishJump(jump);
   kept((store) => {
@@ -34,20 +44,20 @@ function showState(live: Element): void {
   const who = (): void => {
     if (document.hidden || open) return;
     open = true;
-    void ask("GET", new URL("api/v1/me", document.baseURI).href).catch(() => {}).finally(() => (open = false));
+    void ask("GET", "api/v1/me").catch(() => {}).finally(() => (open = false));
   };
   onState((state) => {
     const stale = state.told && !state.live;
     document.documentElement.classList.toggle("stale", stale);
     banner.hidden = !stale;
     const words = state.live ? "live" : stale ? "not live" : "connecting";
-    patch(live, h("span", { class: `mark ${state.live ? "ok" : "off"}`, "aria-hidden": "true" }), words);
+    patch(live, mark(state.live ? "ok" : "off"), words);
     clearInterval(asking);
     live.className = `live ${state.live ? "on" : "off"}`;
     if (stale) {
       who(); // and again, as a server that has just started knows the session no more
       asking = setInterval(who, WHO);
-      patch(banner, h("span", { class: "mark warn", "aria-hidden": "true" }), h("span", null, h("strong", null, state.asOf ? `As of ${clock(state.asOf)}, not connected: ` : "Not connected: "), `${state.why}. It goes on by itself.`));
+      patch(banner, mark("warn"), h("span", null, h("strong", null, state.asOf ? `As of ${clock(state.asOf)}, not connected: ` : "Not connected: "), `${state.why}. It goes on by itself.`));
     }
   });
 }
@@ -59,14 +69,14 @@ export function note(text: Child, bad = false): void {
   slip.className = bad ? "note bad" : "note";
   shelf.append(slip);
   const away = (): void => slip.remove();
-  patch(slip, h("span", { class: `mark ${bad ? "bad" : "ok"}`, "aria-hidden": "true" }), h("span", { class: "text" }, text), h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: away }, "✕"));
+  patch(slip, mark(bad ? "bad" : "ok"), h("span", { class: "text" }, text), h("button", { type: "button", class: "quiet", "aria-label": "Dismiss", onclick: away }, "✕"));
   if (!bad) setTimeout(away, NOTE);
 }
 
 /** goOn opens another page of the console, which says what was done here. */
 export function goOn(to: string, text: string): void {
   kept((store) => store.setItem("elasticron.note", text));
-  location.assign(new URL(to, document.baseURI));
+  location.assign(to);
 }
 
 /** kept does something with what the browser keeps between pages; one that keeps nothing goes on without a word. */
@@ -79,7 +89,7 @@ function kept(does: (store: Storage) => void): void {
 /** failed says where something should stand why it does not. */
 export function failed(where: Element, error: unknown): void {
   where.removeAttribute("aria-busy");
-  patch(where, h("p", { class: "empty bad", role: "alert" }, h("span", { class: "mark bad", "aria-hidden": "true" }), why(error)));
+  patch(where, h("p", { class: "empty bad", role: "alert" }, mark("bad"), why(error)));
 }
 
 /** pattern makes one of what a person typed into a filter: a part of the name will do. */
@@ -89,21 +99,24 @@ export const pattern = (typed: string): string => (typed === "" || /[*?[\\]/.tes
 function furnishJump(dialog: HTMLDialogElement): void {
   const input = find<HTMLInputElement>("input", dialog);
   const list = find("ul", dialog);
-  let rows: JobRow[] = [];
   let turn = 0;
-  const draw = (empty: string): void =>
-    patch(list, rows.map((row) => h("li", { key: row.job }, h("a", { href: page.link("jobs", row.job) }, h("span", { class: "name" }, row.job), badge(shown(row))))), rows.length === 0 && h("li", { class: "empty" }, empty));
+  let waits = false; // for the answer to what is typed
+  let going = false; // to the first job of an answer that is not there yet
   const search = async (): Promise<void> => {
     const mine = ++turn;
+    going = false;
+    waits = true;
+    let rows: JobRow[] = [];
+    let empty = "No job has such a name.";
     try {
-      const found = await get<{ jobs: JobRow[] }>(["jobs"], { match: pattern(input.value.trim()), limit: 8 });
-      if (mine !== turn) return;
-      rows = found.jobs;
-      draw("No job has such a name.");
+      rows = (await get<{ jobs: JobRow[] }>(["jobs"], { match: pattern(input.value.trim()), limit: 8 })).jobs;
     } catch (error) {
-      rows = [];
-      draw(why(error));
+      empty = why(error);
     }
+    if (mine !== turn) return;
+    waits = false;
+    patch(list, rows.map((row) => h("li", { key: row.job }, h("a", { href: page.link("jobs", row.job) }, h("span", { class: "name" }, row.job), badge(shown(row))))), rows.length === 0 && h("li", { class: "empty" }, empty));
+    if (going && dialog.open) list.querySelector("a")?.click();
   };
   const open = (): void => {
     if (dialog.open) return;
@@ -118,12 +131,14 @@ function furnishJump(dialog: HTMLDialogElement): void {
   dialog.onkeydown = (event) => {
     const links = [...list.querySelectorAll("a")];
     const at = links.indexOf(document.activeElement as HTMLAnchorElement);
+    going = event.key === "Enter" && at < 0 && waits;
     if (event.key === "ArrowDown") links[Math.min(at + 1, links.length - 1)]?.focus();
     else if (event.key === "ArrowUp") (at > 0 ? links[at - 1] : input).focus();
-    else if (event.key === "Enter" && at < 0) links[0]?.click();
+    else if (event.key === "Enter" && at < 0) going || links[0]?.click();
     else return;
     event.preventDefault();
   };
+  addEventListener("pagehide", () => dialog.close()); // or it is open after "back"
   addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key === "k") {
       event.preventDefault();
