@@ -1,8 +1,8 @@
 // Every operation goes this way: the dialog asks for the dry run first, shows what will happen, takes a reason, and
 // does what was shown, or nothing.
-import { ask, Problem, why, type ProblemBody } from "./api";
+import { ask, lost, Problem, why, type ProblemBody } from "./api";
 import { note } from "./chrome";
-import { find, h, patch, type Child } from "./draw";
+import { find, h, mark, patch, type Child } from "./draw";
 import { count, inZone, many, phrase } from "./format";
 import type { Change, JobOutcome, Outcome, Plan } from "./types";
 
@@ -42,7 +42,9 @@ export function operate(deed: Deed): void {
   dialog.setAttribute("aria-labelledby", "deed-title");
   document.body.append(dialog);
   const opener = document.activeElement as HTMLElement | null;
-  const key = crypto.getRandomValues(new Uint32Array(4)).reduce((text, n) => text + n.toString(16).padStart(8, "0"), "");
+  const keys = new Map<string, string>(); // of all that may have been done without an answer: the same once more is done once
+  const wanted = (): string => JSON.stringify(Object.entries(deed.body ?? {}).sort());
+  const beside = (): boolean => [...keys.keys()].some((what) => what !== wanted());
 
   let answer: Answer | null = null;
   let problem: ProblemBody | null = null;
@@ -53,11 +55,6 @@ export function operate(deed: Deed): void {
   let turn = 0;
   let timer: ReturnType<typeof setTimeout>;
 
-  const address = (dry: boolean): string => {
-    const url = new URL(deed.url);
-    if (dry) url.searchParams.set("dry-run", "");
-    return url.href;
-  };
   const body = (dry: boolean): unknown => {
     const all: Record<string, unknown> = { ...deed.body };
     if (reason) all.reason = reason;
@@ -70,6 +67,15 @@ export function operate(deed: Deed): void {
     return all;
   };
 
+  const refuse = (error: unknown, key?: string): void => {
+    if (error instanceof Problem && deed.refused?.(error, key)) return dialog.close();
+    if (!dialog.open) return note(`${deed.title}: ${why(error)}`, true); // a browser lets nobody hold a dialog open for ever
+    problem = error instanceof Problem ? error.body : {};
+    problem.detail ??= why(error);
+    draw();
+  };
+  const dry = new URL(deed.url);
+  dry.searchParams.set("dry-run", "");
   const look = async (): Promise<void> => {
     const mine = ++turn;
     answer = null;
@@ -77,15 +83,14 @@ export function operate(deed: Deed): void {
     draw();
     if (deed.lacks?.()) return;
     try {
-      const response = await ask<Answer>(deed.method ?? "POST", address(true), body(true), deed.headers);
-      if (mine === turn) answer = response.body;
-    } catch (error) {
+      const response = await ask<Answer>(deed.method ?? "POST", dry.href, body(true), deed.headers);
       if (mine !== turn) return;
-      if (error instanceof Problem && deed.refused?.(error)) return dialog.close();
-      problem = error instanceof Problem ? error.body : {};
-      problem.detail ??= why(error);
+      answer = response.body;
+      draw();
+    } catch (error) {
+      if (mine !== turn || !dialog.open) return;
+      refuse(error);
     }
-    if (mine === turn) draw();
   };
   const again = (): void => {
     clearTimeout(timer);
@@ -98,9 +103,11 @@ export function operate(deed: Deed): void {
     if (!ready()) return;
     doing = true;
     draw();
+    const what = wanted();
+    const key = keys.get(what) ?? crypto.getRandomValues(new Uint32Array(4)).reduce((text, n) => text + n.toString(16).padStart(8, "0"), "");
     try {
       const sent = body(false);
-      const response = await ask<Answer>(deed.method ?? "POST", address(false), sent, { ...deed.headers, "Idempotency-Key": key });
+      const response = await ask<Answer>(deed.method ?? "POST", deed.url, sent, { ...deed.headers, "Idempotency-Key": key });
       doing = false;
       dialog.close();
       if (!deed.quiet) tell(deed, response.body, answer);
@@ -108,12 +115,9 @@ export function operate(deed: Deed): void {
     } catch (error) {
       doing = false;
       consent = false; // it was to another refusal
-      if (error instanceof Problem && deed.refused?.(error, key)) return dialog.close();
-      if (!dialog.open) return note(`${deed.title}: ${why(error)}`, true); // a browser lets nobody hold a dialog open for ever
-      problem = error instanceof Problem ? error.body : {};
-      problem.detail ??= why(error);
+      if (lost(error)) keys.set(what, key);
       answer = null;
-      draw();
+      refuse(error, key);
     }
   };
   const ready = (): boolean => !!answer && !doing && answer.left?.length !== 0 && (!deed.typed || typed === deed.typed) && !(answer.jobs && !answer.jobs.some((j) => j.outcome));
@@ -126,11 +130,12 @@ export function operate(deed: Deed): void {
       h(
         "form",
         { method: "dialog", onsubmit: (event: SubmitEvent) => { event.preventDefault(); void go(); } },
-        h("h2", { id: "deed-title" }, deed.danger && h("span", { class: "mark warn", "aria-hidden": "true" }), deed.title),
+        h("h2", { id: "deed-title" }, deed.danger && mark("warn"), deed.title),
         h("p", { class: "does" }, deed.does),
         deed.fields?.(again),
         h("section", { class: "plan", "aria-live": "polite", "aria-busy": answer || fails || lacks ? null : "true", tabindex: "0", "aria-label": "What will happen" },
           h("h3", null, "What will happen"),
+          beside() && list("Beware", ["No answer came before: what was asked for may have been done. This is done besides."], "warn"),
           answer ? planned(answer, deed.zone) : fails ? refusal(fails) : lacks ? h("p", { class: "muted" }, lacks) : h("p", { class: "waiting" }, "Asking for a dry run…")),
         fails?.forcible && h("label", { key: "force", class: "check" }, h("input", { type: "checkbox", checked: consent, onchange: (e: Event) => { consent = (e.target as HTMLInputElement).checked; void look(); } }), "I have read this, and want it all the same"),
         fails && !fails.forcible && h("button", { key: "again", type: "button", onclick: () => void look() }, "Look again"),
@@ -171,7 +176,7 @@ function tell(deed: Deed, answer: Answer, shown: Answer | null): void {
 }
 
 function refusal(p: ProblemBody): Child {
-  return h("div", { class: "refusal", role: "alert" }, h("p", null, h("span", { class: "mark bad", "aria-hidden": "true" }), p.detail ?? p.title ?? "It was refused."), p.diff && p.diff.length > 0 && changes(p.diff));
+  return h("div", { class: "refusal", role: "alert" }, h("p", null, mark("bad"), p.detail ?? p.title ?? "It was refused."), p.diff && p.diff.length > 0 && changes(p.diff));
 }
 
 /** SHOWN bounds what a dialog lists; the rest is counted. */
@@ -215,7 +220,7 @@ export function plan(p: Plan, zone: string): Child {
 }
 
 function list(title: string, lines: string[], look: string): Child {
-  return h("div", { class: `lines ${look}` }, h("h4", null, look && h("span", { class: `mark ${look}`, "aria-hidden": "true" }), title), h("ul", null, lines.slice(0, SHOWN).map((l) => h("li", null, l)), lines.length > SHOWN && h("li", null, `and ${lines.length - SHOWN} more`)));
+  return h("div", { class: `lines ${look}` }, h("h4", null, look && mark(look), title), h("ul", null, lines.slice(0, SHOWN).map((l) => h("li", null, l)), lines.length > SHOWN && h("li", null, `and ${lines.length - SHOWN} more`)));
 }
 
 export function changes(all: Change[]): Child {
@@ -228,6 +233,6 @@ export function changes(all: Change[]): Child {
 export function button(label: string, deed: () => Deed, more: Record<string, unknown> = {}): Child {
   const danger = more.danger === true;
   const { danger: _, ...props } = more;
-  return h("button", { type: "button", class: danger ? "danger" : "", ...props, onclick: () => operate(deed()) }, danger && h("span", { class: "mark warn", "aria-hidden": "true" }), `${label}…`);
+  return h("button", { type: "button", class: danger ? "danger" : "", ...props, onclick: () => operate(deed()) }, danger && mark("warn"), `${label}…`);
 }
 
