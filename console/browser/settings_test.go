@@ -1,6 +1,8 @@
 package browser
 
 import (
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -126,4 +128,83 @@ func TestACommitWithoutAnAnswerAndMore(t *testing.T) {
 	tab.sees("dialog", "What you sent was stored, and not what you changed since")
 	tab.click("dialog footer button", "Go on with these")
 	tab.sees(".commit", "shardingTotalCount")
+}
+
+// Until the settings are read again after a commit, nobody can type what would be lost.
+func TestTheSettingsAreReadAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle/settings"))
+	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+	tab.click("button", "Show what would change")
+	tab.sees("dialog .plan", "It fires every 2 minutes")
+	hold := make(chan bool)
+	s.hooked(func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/config") {
+			held(r, hold)
+		}
+		return false
+	})
+	tab.click("dialog footer button", "Commit on revision 48190")
+	tab.lacks("dialog")
+	const still = `document.querySelector("#settings").inert`
+	require.True(t, value[bool](tab, still))
+	close(hold)
+	tab.sees(".commit", "These are the settings of revision 48197")
+	tab.until("!" + still)
+	tab.types(`input[name="jobParameter"]`, "typed behind it")
+	tab.sees(".commit", "typed behind it")
+}
+
+// Settings that are stored and cannot be read again are not said to be anybody else's, nor lost.
+func TestTheSettingsCannotBeReadAgain(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle/settings"))
+	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+	tab.click("button", "Show what would change")
+	tab.sees("dialog .plan", "It fires every 2 minutes")
+	s.hooked(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, "/config") {
+			return false
+		}
+		answer(w, 503, object{"title": "away", "status": 503, "detail": "the registry is away"})
+		return true
+	})
+	tab.click("dialog footer button", "Commit on revision 48190")
+	tab.hears("Done: Change")
+	tab.sees("#notes", "the registry is away")
+	s.hooked(nil)
+	tab.click("button", "Show what would change")
+	tab.hears("Your settings were stored")
+	tab.sees(".commit", "These are the settings of revision 48197")
+	tab.lacks("dialog")
+}
+
+// While the three versions are got together, nobody can type what would be lost, nor ask for them once more.
+func TestTheVersionsAreGotTogether(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	hold := make(chan bool)
+	s.hooked(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/operations") {
+			held(r, hold)
+		}
+		return false
+	})
+	tab := look(t)
+	tab.open(s.shop("jobs/orders-settle/settings"))
+	tab.types(`input[name="cron"]`, "0 0/2 * * * ?")
+	s.somebodyElseCommits(`"shardingTotalCount":20`, `"shardingTotalCount":24`)
+	tab.click("button", "Show what would change")
+	tab.until(`document.querySelector("#settings").inert && !document.querySelector("dialog.deed")`)
+	close(hold)
+	tab.sees("dialog.merge", "Somebody else committed meanwhile")
+	tab.press(kb.Escape)
+	tab.lacks("dialog")
+	require.Equal(t, "Show what would change…", value[string](tab, "document.activeElement.textContent"), "the focus is lost")
+	tab.types(`input[name="jobParameter"]`, "typed behind it")
+	tab.sees(".commit", "typed behind it")
 }

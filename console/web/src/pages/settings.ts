@@ -1,11 +1,11 @@
 // The settings of a job: fields for what is changed often, the whole text for everything. Both change one object; the
 // server says what it comes to, and stores it only if the revision is still the one that was shown.
-import { ask, get, why, type Problem } from "../api";
-import { note } from "../chrome";
-import { find, h, patch, type Child } from "../draw";
-import { inZone, phrase } from "../format";
+import { ask, get, lost, why, type Problem } from "../api";
+import { failed, note } from "../chrome";
+import { find, h, mark, patch, type Child } from "../draw";
+import { inZone, parsed, phrase, pretty, type Values } from "../format";
 import { mayAdminister } from "../me";
-import { operate } from "../operate";
+import { changes, operate } from "../operate";
 import { page } from "../page";
 import type { Change } from "../types";
 
@@ -21,7 +21,6 @@ interface Cron {
   next_fires: string[];
   changes: { at: string; before: number; after: number }[];
 }
-type Values = Record<string, unknown>;
 
 const TYPING = 250;
 
@@ -61,8 +60,7 @@ export async function settings(): Promise<void> {
   try {
     start(await load());
   } catch (error) {
-    form.removeAttribute("aria-busy");
-    return patch(form, h("p", { class: "empty bad", role: "alert" }, why(error)));
+    return failed(form, error);
   }
 
   const put = (field: string, value: unknown): void => {
@@ -88,12 +86,11 @@ export async function settings(): Promise<void> {
   let turn = 0;
   const describe = async (): Promise<void> => {
     const mine = ++turn;
-    const url = new URL("api/v1/cron", document.baseURI);
-    url.searchParams.set("expression", String(values.cron ?? ""));
-    if (values.timeZone) url.searchParams.set("zone", String(values.timeZone));
-    if (values.daylightSaving) url.searchParams.set("daylight-saving", String(values.daylightSaving));
+    const query = new URLSearchParams({ expression: String(values.cron ?? "") });
+    if (values.timeZone) query.set("zone", String(values.timeZone));
+    if (values.daylightSaving) query.set("daylight-saving", String(values.daylightSaving));
     try {
-      const answer = (await ask<Cron>("GET", url.href)).body;
+      const answer = (await ask<Cron>("GET", `api/v1/cron?${query}`)).body;
       if (mine !== turn) return;
       cron = answer;
       cronFault = "";
@@ -109,7 +106,20 @@ export async function settings(): Promise<void> {
   const changed = (): boolean => JSON.stringify(before()) !== JSON.stringify(values) || (fault !== "" && text !== pretty(base.text)) || raw.size > 0;
   const sound = (): boolean => !fault && raw.size === 0;
 
-  let sent: { key: string; text: string } | null = null; // the last commit, if it may have been done without an answer
+  /** still asks the server, and keeps the form as it is until the answer decides what is in it. Of a failure it returns nothing. */
+  const still = async <T>(asks: () => Promise<T>): Promise<T | void> => {
+    form.inert = true;
+    try {
+      return await asks();
+    } catch (error) {
+      note(why(error), true);
+    } finally {
+      form.inert = false;
+      if (document.activeElement === document.body) find("button[type=submit]", form).focus();
+    }
+  };
+
+  let sent: { key: string; text: string } | null = null; // the last commit, if it may have been done and was not read since
   const commit = (): void => {
     const stored = parsed(text) && text === pretty(base.text) ? base.text : compact(text);
     operate({
@@ -119,25 +129,32 @@ export async function settings(): Promise<void> {
       headers: { "If-Match": `"${base.revision}"` },
       body: { text: stored, base: base.text }, zone: String(values.timeZone ?? ""),
       refused: (problem, key) => {
-        if (key && (problem.status === 0 || problem.status >= 500)) sent = { key, text: compact(text) };
+        if (key && lost(problem)) sent = { key, text: compact(text) };
         if (problem.status !== 412) return false;
         void merge();
         return true;
       },
-      done: () => void (sent = null, load()).then((c) => { start(c); draw(); }),
+      done: (_, __, key) => {
+        sent = { key, text: compact(text) };
+        void still(async () => {
+          start(await load());
+          sent = null;
+          draw();
+        });
+      },
     });
   };
 
   /** merge is for when somebody else committed meanwhile: what was, what they made of it, what is wanted here. */
   const merge = async (): Promise<void> => {
-    let theirs: Config;
-    try {
-      theirs = await load();
-    } catch (error) {
-      return note(why(error), true);
-    }
+    const answers = await still(async () => [
+      await load(),
+      sent && await get<{ operations: { verb: string }[] }>(["operations", sent.key]).catch(() => null),
+      await get<{ operations: { who: string; when: string; verb: string; reason?: string }[] }>(["operations"], { job: name, limit: 1 }).catch(() => ({ operations: [] })),
+    ] as const);
+    if (!answers) return;
+    const [theirs, own, who] = answers;
     if (theirs.revision === base.revision) return commit(); // the same settings, which come to something else by now
-    const own = sent && await get<{ operations: { verb: string }[] }>(["operations", sent.key]).catch(() => null);
     const stored = own?.operations.some((o) => o.verb === "change settings"); // the answer was lost
     const all = stored && sent?.text === compact(text);
     if (stored) sent = null;
@@ -147,9 +164,8 @@ export async function settings(): Promise<void> {
       return draw();
     }
     const [was, is, mine] = [before(), parsed(theirs.text) ?? {}, { ...values }];
-    const names = [...new Set([...Object.keys(was), ...Object.keys(is), ...Object.keys(mine)])].filter((n) => !same(was[n], is[n]) || !same(was[n], mine[n]));
+    const names = Object.keys({ ...was, ...is, ...mine }).filter((n) => !same(was[n], is[n]) || !same(was[n], mine[n]));
     const choice = new Map(names.map((n) => [n, same(was[n], mine[n]) ? "theirs" : "mine"]));
-    const who = await get<{ operations: { who: string; when: string; verb: string; reason?: string }[] }>(["operations"], { job: name, limit: 1 }).catch(() => ({ operations: [] }));
     const dialog = document.createElement("dialog");
     dialog.className = "deed merge";
     dialog.setAttribute("aria-labelledby", "merge-title");
@@ -158,7 +174,7 @@ export async function settings(): Promise<void> {
     const show = (): void => {
       const pick = (n: string, side: string, value: unknown): Child => h("td", { class: `side ${choice.get(n) === side ? "taken" : ""}` }, h("label", null, h("input", { type: "radio", name: `pick-${n}`, checked: choice.get(n) === side, onchange: () => { choice.set(n, side); show(); } }), h("span", null, words(value))));
       patch(dialog, h("form", { method: "dialog", onsubmit: (e: Event) => { e.preventDefault(); take(); } },
-        h("h2", { id: "merge-title" }, h("span", { class: "mark warn", "aria-hidden": "true" }), "Somebody else committed meanwhile"),
+        h("h2", { id: "merge-title" }, mark("warn"), "Somebody else committed meanwhile"),
         h("p", { class: "does" }, who.operations[0] ? `${who.operations[0].who}: ${who.operations[0].verb}${who.operations[0].reason ? ` (${who.operations[0].reason})` : ""}. ` : "", `The settings are at revision ${theirs.revision} now, and not at ${base.revision} any more. ${stored ? "What you sent was stored, and not what you changed since" : "Nothing of yours was stored"}. Choose for each setting what it is to be.`),
         h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Three versions" }, h("table", null,
           h("thead", null, h("tr", null, h("th", { scope: "col" }, "Setting"), h("th", { scope: "col" }, `Was, at ${base.revision}`), h("th", { scope: "col" }, `Theirs, at ${theirs.revision}`), h("th", { scope: "col" }, "Yours"))),
@@ -181,17 +197,17 @@ export async function settings(): Promise<void> {
   const draw = (): void => {
     form.removeAttribute("aria-busy");
     const was = before();
-    const diff: Change[] = [...new Set([...Object.keys(was), ...Object.keys(values)])].filter((n) => !same(was[n], values[n])).map((n) => ({ what: n, before: n in was ? words(was[n]) : "", after: n in values ? words(values[n]) : "" }));
+    const diff: Change[] = Object.keys({ ...was, ...values }).filter((n) => !same(was[n], values[n])).map((n) => ({ what: n, before: n in was ? words(was[n]) : "", after: n in values ? words(values[n]) : "" }));
     patch(form,
-      base.hidden && h("p", { class: "reason off" }, h("span", { class: "mark off", "aria-hidden": "true" }), "Secrets are hidden: you may look at these settings and not change them."),
-      base.files && h("p", { class: "reason warn" }, h("span", { class: "mark warn", "aria-hidden": "true" }), `The files of ${base.files} own these settings: what is changed here is put back by a process that has the files. Change them there.`),
+      base.hidden && h("p", { class: "reason off" }, mark("off"), "Secrets are hidden: you may look at these settings and not change them."),
+      base.files && h("p", { class: "reason warn" }, mark("warn"), `The files of ${base.files} own these settings: what is changed here is put back by a process that has the files. Change them there.`),
       h("div", { class: "split" },
         h("div", null, FIELDS.map((f) => [field(f, was), f.name === "timeZone" && fires()])),
         h("div", null,
           h("label", { class: "field" }, h("span", null, "All settings ", h("small", null, "as they are stored; the fields and this text change each other")), h("textarea", { rows: 22, spellcheck: "false", class: "code", readOnly: !may, "aria-invalid": fault ? "true" : null, value: text, oninput: (e: Event) => write((e.target as HTMLTextAreaElement).value) })),
-          fault && h("p", { class: "bad", role: "alert" }, h("span", { class: "mark bad", "aria-hidden": "true" }), fault))),
+          fault && h("p", { class: "bad", role: "alert" }, mark("bad"), fault))),
       h("div", { class: "commit" },
-        diff.length > 0 ? h("div", { class: "difference" }, h("h2", null, "Your changes"), h("dl", { class: "changes" }, diff.map((c) => h("div", { key: c.what }, h("dt", null, c.what), h("dd", null, c.before !== "" && h("del", null, h("span", { class: "sign" }, "− "), c.before), c.after !== "" && h("ins", null, h("span", { class: "sign" }, "+ "), c.after)))))) : !sound() ? h("p", { class: "muted" }, "Mend what is marked first.") : h("p", { class: "muted" }, `Nothing is changed. These are the settings of revision ${base.revision}.`),
+        diff.length > 0 ? h("div", { class: "difference" }, h("h2", null, "Your changes"), changes(diff)) : !sound() ? h("p", { class: "muted" }, "Mend what is marked first.") : h("p", { class: "muted" }, `Nothing is changed. These are the settings of revision ${base.revision}.`),
         may && h("p", { class: "deeds" },
           h("button", { type: "submit", class: "primary", "aria-disabled": changed() && sound() ? null : "true" }, "Show what would change…"),
           changed() && h("button", { type: "button", onclick: () => { start(base); askCron(); draw(); find("button[type=submit]", form).focus(); } }, "Undo all"))));
@@ -221,10 +237,10 @@ export async function settings(): Promise<void> {
   const fires = (): Child => {
     const zone = String(values.timeZone ?? "");
     return h("div", { key: "fires", class: "fires", id: "cron-words", "aria-live": "polite" },
-      cronFault ? h("p", { class: "bad" }, h("span", { class: "mark bad", "aria-hidden": "true" }), cronFault)
+      cronFault ? h("p", { class: "bad" }, mark("bad"), cronFault)
         : cron && [
           h("p", { class: "words" }, `“${phrase(cron.words)}”`),
-          h("ol", null, listed(cron).map((l) => h("li", { class: l.change ? "change" : "" }, l.change && h("span", { class: "mark warn", "aria-hidden": "true" }), l.change ? `The clock is changed on ${inZone(l.at, zone)}: ${l.change}` : inZone(l.at, zone)))),
+          h("ol", null, listed(cron).map((l) => h("li", { class: l.change ? "change" : "" }, l.change && mark("warn"), l.change ? `The clock is changed on ${inZone(l.at, zone)}: ${l.change}` : inZone(l.at, zone)))),
         ]);
   };
 
@@ -246,16 +262,6 @@ function listed(cron: Cron): { at: string; change: string }[] {
   return all.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || (a.change ? -1 : 1));
 }
 
-function parsed(text: string): Values | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return value && typeof value === "object" && !Array.isArray(value) ? (value as Values) : null;
-  } catch {
-    return null;
-  }
-}
-
-const pretty = (text: string): string => (parsed(text) ? JSON.stringify(parsed(text), null, 2) : text);
 const compact = (text: string): string => (parsed(text) ? JSON.stringify(parsed(text)) : text);
 const same = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 const words = (value: unknown): string => (value === undefined ? "(not set)" : typeof value === "string" ? (value === "" ? "(empty)" : value) : JSON.stringify(value));
