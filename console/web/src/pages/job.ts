@@ -8,6 +8,7 @@ import type { Lanes, View } from "../lanes";
 import { mayAdminister, mayOperate } from "../me";
 import { button, operate, type Deed } from "../operate";
 import { page } from "../page";
+import { ordered } from "../refresh";
 import { badge, because, lookOf, shown } from "../status";
 import { follow, known, now, onState } from "../stream";
 import { briefly, keyOf, serverOf } from "../timeline";
@@ -51,13 +52,18 @@ export function job(): void {
   const operates = mayOperate(name);
   const url = (...parts: (string | number)[]): string => page.api("jobs", name, ...parts);
 
+  const asks = ordered();
   const reload = async (): Promise<void> => {
+    const newest = asks();
     try {
-      detail = await get<Detail>(["jobs", name]);
+      const got = await get<Detail>(["jobs", name]);
+      if (!newest()) return;
+      detail = got;
       row ??= detail.job;
       if (items.size === 0) detail.items.forEach((it) => items.set(it.item, it));
       if (next.length === 0) next = detail.next_fires;
     } catch (error) {
+      if (!newest()) return;
       refused = error instanceof Problem && error.status === 403;
       gone ||= !row || refused;
       asked = why(error);

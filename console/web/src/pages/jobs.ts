@@ -1,11 +1,12 @@
 // The list of jobs, ten thousand as well as ten: filtered and sorted by the server, live where it is looked at.
 import { get, why } from "../api";
 import { pattern } from "../chrome";
-import { find, h, patch, type Child } from "../draw";
+import { find, h, mark, patch, type Child } from "../draw";
 import { ago, count, many, moment } from "../format";
 import { mayAdminister, mayOperate, mayOperateSome } from "../me";
 import { operate, type Deed } from "../operate";
 import { page } from "../page";
+import { ordered } from "../refresh";
 import { badge, because, shown, wordOf } from "../status";
 import { follow, known, look } from "../stream";
 import type { JobRow, JobsFrame } from "../types";
@@ -40,6 +41,7 @@ export function jobs(): void {
   let chosen = 0; // how often all jobs, or none, were selected
   let trouble = "";
   const pages = new Map<number, JobRow[]>();
+  const asks: Record<number, ReturnType<typeof ordered>> = {}; // by page
   const asked = new Set<number>();
   const heard = new Map<string, Heard>(); // what the stream has told since the list was read
   const selected = new Set<string>();
@@ -70,9 +72,10 @@ export function jobs(): void {
     if (asked.has(n)) return;
     asked.add(n);
     const mine = turn;
+    const newest = (asks[n] ??= ordered())();
     try {
       const got = await get<{ jobs: JobRow[]; total: number } & Moment>(["jobs"], { ...query(), offset: n * PAGE, limit: PAGE });
-      if (mine !== turn) return;
+      if (mine !== turn || !newest()) return;
       trouble = "";
       pages.set(n, got.jobs);
       if (got.total !== total) forget(); // others meet the filter now
@@ -80,7 +83,7 @@ export function jobs(): void {
       for (const { job } of got.jobs) if (!later(heard.get(job), got)) heard.delete(job);
       total = got.total;
     } catch (error) {
-      if (mine !== turn) return;
+      if (mine !== turn || !newest()) return;
       trouble = why(error); // it is asked for again with the next refresh
       if (total < 0) total = 0;
     }
@@ -132,6 +135,7 @@ export function jobs(): void {
         }
       }
     } catch (error) {
+      if (mine !== turn || choice !== chosen) return;
       trouble = why(error);
     }
     draw();
@@ -201,7 +205,7 @@ export function jobs(): void {
       h("button", { type: "button", onclick: () => bulk("trigger", "Trigger", "All items of the jobs run once, now, whatever their cron says.") }, "Trigger…"),
       h("button", { type: "button", onclick: () => bulk("reshard", "Reshard", "The leaders assign the items anew. What runs is not disturbed.") }, "Reshard…"),
       h("span", { class: "apart" }),
-      h("button", { type: "button", class: "danger", onclick: () => bulk("disable", "Disable", "Nothing of the jobs begins any more, on any server, until somebody enables them. What runs goes on.", true) }, h("span", { class: "mark warn", "aria-hidden": "true" }), "Disable…"),
+      h("button", { type: "button", class: "danger", onclick: () => bulk("disable", "Disable", "Nothing of the jobs begins any more, on any server, until somebody enables them. What runs goes on.", true) }, mark("warn"), "Disable…"),
       h("button", { type: "button", class: "quiet", onclick: () => void selectAll(false) }, "Clear"));
   };
 
