@@ -233,3 +233,21 @@ func TestNothingIsOfferedTooEarly(t *testing.T) {
 		tab.until(usable + " > 1 && !document.querySelector('[inert]')")
 	}
 }
+
+// What is typed for an import is not left without a question, as if the session ends.
+func TestAnImportIsNotLeft(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, 5, "")
+	tab := look(t)
+	tab.open(s.shop("transfer"))
+	tab.sees("#import", "Show what would change")
+	const leaves = `dispatchEvent(new Event("beforeunload", { cancelable: true }))`
+	require.True(t, value[bool](tab, leaves))
+	tab.types("#import textarea", "new-job: {}")
+	require.False(t, value[bool](tab, leaves))
+	tab.click("#import button", "Show what would change")
+	tab.sees("dialog .plan", "+ new-job")
+	tab.click("dialog footer button", "Import")
+	tab.lacks("dialog")
+	require.True(t, value[bool](tab, leaves), "it is done")
+}

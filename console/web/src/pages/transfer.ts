@@ -41,6 +41,9 @@ export function transfer(): void {
     const chosen = file.files?.[0];
     if (chosen) text.value = await chosen.text();
   };
+  addEventListener("beforeunload", (event) => {
+    if (text.value.trim() !== "") event.preventDefault();
+  });
   find<HTMLFormElement>("#import").onsubmit = (event) => {
     event.preventDefault();
     if (text.value.trim() === "") return text.focus();
