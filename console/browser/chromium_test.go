@@ -268,8 +268,8 @@ func (t *tab) click(selector, text string) {
 	}
 }
 
-// types writes into a field in place of what is there, and again if not all of it came to the field: a dialog that has been closed
-// gives the focus back a moment after it is gone.
+// types writes into a field in place of what is there, and again if not all of it came to the field: a dialog that has been
+// closed gives the focus back a moment after it is gone.
 func (t *tab) types(selector, text string) {
 	t.tb.Helper()
 	t.until(fmt.Sprintf("document.querySelector(%s)?.checkVisibility()", quote(selector)))

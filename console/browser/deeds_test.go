@@ -41,8 +41,8 @@ func TestACancelledDryRun(t *testing.T) {
 	require.Equal(t, int32(2), reads.Load())
 }
 
-// What is asked for again after an answer that was lost is the same thing. Something else is another one, and its dialog says that
-// the first may have been done.
+// What is asked for again after an answer that was lost is the same thing. Something else is another one, and its dialog says
+// that the first may have been done.
 func TestSomethingElseAfterALostAnswer(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, 5, "")

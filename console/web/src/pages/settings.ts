@@ -106,7 +106,7 @@ export async function settings(): Promise<void> {
   const changed = (): boolean => JSON.stringify(before()) !== JSON.stringify(values) || (fault !== "" && text !== pretty(base.text)) || raw.size > 0;
   const sound = (): boolean => !fault && raw.size === 0;
 
-  /** still asks the server, and keeps the form as it is until the answer decides what is in it. Of a failure it returns nothing. */
+  /** still asks the server, and keeps the form as it is until the answer decides what is in it. A failure gives nothing. */
   const still = async <T>(asks: () => Promise<T>): Promise<T | void> => {
     form.inert = true;
     try {
