@@ -222,6 +222,8 @@ func (l *look) itemStatus(it jobtree.Item, owner string, overdue time.Time) (Sta
 		reasons = append(reasons, because(Unassigned, "it has no owner"))
 	case record.Err != nil:
 		reasons = append(reasons, because(Unreadable, "%s", record.Err))
+	case record.Value.MadeRoom():
+		reasons = append(reasons, because(Waiting, "what is left of an execution that made room waits to be run"))
 	case record.Value.State == jobtree.ItemWaiting:
 		reasons = append(reasons, because(Waiting, "a lost execution waits to be run again"))
 	case record.Value.GaveUp():

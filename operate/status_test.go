@@ -311,6 +311,16 @@ func TestStatusOfAJob(t *testing.T) {
 			reasons{operate.Waiting},
 			"WAITING",
 		},
+		"what is left of one that made room waits": {
+			func(tb testing.TB, t tree) {
+				yielded, err := begun(tb, noon.Add(-time.Hour)).End(jobtree.End{Token: 40, Time: noon, Outcome: jobtree.Interrupted, Yielded: true})
+				require.NoError(tb, err)
+				t.put(orders.ItemRecord(0), jobtree.EncodeRecord(yielded))
+			},
+			operate.OK,
+			reasons{operate.Waiting},
+			"WAITING",
+		},
 		"a lost execution was given up": {
 			func(tb testing.TB, t tree) {
 				again := begun(tb, noon)

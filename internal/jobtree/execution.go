@@ -44,6 +44,7 @@ type Execution struct {
 	End       time.Time          // by the clock of whoever recorded it; zero while it runs
 	Outcome   Outcome            // empty while it runs
 	Failover  bool               // failover was on when it began, and so counts for it
+	Yielded   bool               // it was interrupted as it made room when it was told to, with work left
 	Round     string             // what began together has the same
 	Error     string             // why it failed, at most MaxErrorText bytes
 }

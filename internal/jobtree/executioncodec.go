@@ -49,6 +49,7 @@ func (e *Execution) write(w *writer, by string) {
 	}
 	w.unless(string(usualOutcome(e)), "outcome", string(e.Outcome))
 	w.flag("failover", e.Failover)
+	w.flag("yielded", e.Yielded)
 	w.string("round", e.Round)
 	w.string("error", e.Error)
 }
@@ -100,6 +101,8 @@ func (e *Execution) read(r *reader, o object) {
 			e.Outcome, short.outcome = Outcome(r.text(m)), true
 		case "failover":
 			e.Failover = r.flag(m)
+		case "yielded":
+			e.Yielded = r.flag(m)
 		case "round":
 			e.Round = r.text(m)
 		case "error":

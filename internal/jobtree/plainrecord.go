@@ -109,6 +109,9 @@ func (e *Execution) readPlain(c *cursor, name string, short *shortForms) (ok boo
 	case "failover":
 		ok = c.cut("true")
 		e.Failover = ok
+	case "yielded":
+		ok = c.cut("true")
+		e.Yielded = ok
 	case "round":
 		e.Round, ok = c.text()
 	case "error":

@@ -90,7 +90,9 @@ func TestRecordsAreReadInOnePass(t *testing.T) {
 		require.NoError(t, err)
 		r, err = running.End(End{Token: int64(20 + i), Time: at, Outcome: Failure, Error: "no money"})
 		require.NoError(t, err)
-		for _, want := range []Record{running, r} {
+		yielded, err := running.End(End{Token: int64(20 + i), Time: at, Outcome: Interrupted, Error: "made room", Yielded: true})
+		require.NoError(t, err)
+		for _, want := range []Record{running, r, yielded} {
 			var got Record
 			require.True(t, got.readPlain(EncodeRecord(want), new(Execution)), EncodeRecord(want))
 			require.Equal(t, want, got)

@@ -48,7 +48,8 @@ type Record struct {
 	LastFire time.Time
 	// Trigger is the newest request to run by hand that was granted: the revision that made it.
 	Trigger registry.Revision
-	// Reruns counts how often the current fire was run again after it was lost.
+	// Reruns counts how often the current fire was run again after it was lost. What goes on after it made room is no such rerun:
+	// a rolling update may move an item as often as it has processes.
 	Reruns int
 	// Counts are the outcomes so far.
 	Counts Counts
@@ -134,7 +135,18 @@ func (r Record) GivenToken(e *Execution, revision registry.Revision) int64 {
 // GaveUp tells whether the item is interrupted although failover was on for its last execution: it
 // was run again as often as is allowed, and was lost each time.
 func (r Record) GaveUp() bool {
-	return r.State == ItemInterrupted && r.Current != nil && r.Current.Failover
+	return r.State == ItemInterrupted && r.Current != nil && r.Current.Failover && !r.Current.Yielded
+}
+
+// MadeRoom tells whether the execution that the item waits to have run again made room as it was told to. What was taken back
+// before it started leaves that as it was.
+func (r Record) MadeRoom() bool {
+	owed := r.Owed()
+	if owed != nil && owed.Outcome == NotStarted {
+		before, _ := r.Previous()
+		return before.Yielded
+	}
+	return owed != nil && owed.Yielded
 }
 
 // FireAhead tells whether LastFire lies beyond horizon, the latest time that any clock in order can

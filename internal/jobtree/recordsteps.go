@@ -102,6 +102,10 @@ type End struct {
 	// FailoverLimit is how often an execution that was cut short may be run again in a row; 0 is
 	// without limit.
 	FailoverLimit int
+	// Yielded tells of an interrupted execution that it made room when it was told to, with work left. That counts for no limit.
+	Yielded bool
+	// RestIsOver leaves what is left of a yielded execution to the next fire, although failover is on for it.
+	RestIsOver bool
 }
 
 // End returns the record of an execution that has ended. After a success or a failure the item is
@@ -124,6 +128,9 @@ func (r Record) End(e End) (Record, error) {
 	case Interrupted:
 		next.Counts.Interrupted++
 		next.State = next.afterLoss(e.FailoverLimit)
+		if e.Yielded {
+			next.yield(e.RestIsOver)
+		}
 	default:
 		return Record{}, r.refuse("end", fmt.Errorf("%w: outcome %q", registry.ErrInvalid, e.Outcome))
 	}
@@ -175,7 +182,8 @@ type Claim struct {
 }
 
 // Claim returns the record of an item that waits and now runs again, by the claimant: for the same
-// fire and the same request by hand, with one rerun more, and again under failover. LastFire stays.
+// fire and the same request by hand, with one rerun more, unless it goes on after it made room, and again under failover.
+// LastFire stays.
 func (r Record) Claim(c Claim) (Record, error) {
 	if c.Instance == "" || c.Session == 0 {
 		return Record{}, r.refuse("claim", fmt.Errorf("%w: a claim needs an instance and a session", registry.ErrInvalid))
@@ -189,7 +197,9 @@ func (r Record) Claim(c Claim) (Record, error) {
 		Trigger: owed.Trigger, Parameter: owed.Parameter,
 		Begin: moment(c.Time), Failover: true, Round: c.Round, Base: c.Base,
 	})
-	next.Reruns++
+	if !r.MadeRoom() {
+		next.Reruns++
+	}
 	return next, nil
 }
 
@@ -285,6 +295,16 @@ func (r Record) stop(token int64, at time.Time, outcome Outcome, text string) Re
 	e.Token, e.End, e.Outcome, e.Error = token, moment(at), outcome, Excerpt(text)
 	r.Current, r.Before = &e, nil
 	return r
+}
+
+// yield notes that the current execution, which has ended, made room: it is run again if failover was on for it.
+func (r *Record) yield(restIsOver bool) {
+	e := *r.Current
+	e.Yielded = true
+	r.Current, r.State = &e, ItemInterrupted
+	if e.Failover && !restIsOver {
+		r.State = ItemWaiting
+	}
 }
 
 // afterLoss returns the state of an item whose execution did not come to its own end: it waits to
