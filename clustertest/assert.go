@@ -14,7 +14,8 @@ type problem struct {
 }
 
 // EveryFireRanOnce fails the test unless each of [Cluster.Fires] had exactly one execution that ran to its end or still
-// runs. Executions that a crash or the loss of a session cut short do not count. Whether the executions succeeded
+// runs. Executions that a crash or the loss of a session cut short do not count, nor those that made room with work left, which
+// is [job.ErrYielded]: their rerun does. Whether the executions succeeded
 // does not matter; see [Cluster.NothingFailed]. It also fails the test if there was no fire at all.
 func (c *Cluster) EveryFireRanOnce(name string) {
 	c.tb.Helper()
@@ -90,7 +91,7 @@ func (c *Cluster) RanOn(name string, item int, fire time.Time, on *Instance) {
 }
 
 // NothingFailed fails the test if the code of an execution returned an error, panicked or took longer than
-// the job allows. An execution that stopped because its context had ended has not failed.
+// the job allows. An execution that stopped because its context had ended, or made room, has not failed.
 func (c *Cluster) NothingFailed(name string) {
 	c.tb.Helper()
 	c.known(name, "NothingFailed")

@@ -105,8 +105,19 @@ func (b *book) returns(ctx context.Context, e *Execution, err error) {
 	if e.Outcome == Crashed {
 		return
 	}
-	cut := err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), job.ErrTimeout)
+	cut := err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), job.ErrTimeout) || madeRoom(ctx, err)
 	e.Ended, e.Err, e.Outcome = time.Now(), err, outcomeOf(err, cut)
+}
+
+// madeRoom tells whether code has come to an end as it was told to, with work left.
+func madeRoom(ctx context.Context, err error) (made bool) {
+	defer func() { _ = recover() }() // the methods of an error may panic
+	select {
+	case <-job.Yield(ctx):
+		return errors.Is(err, job.ErrYielded)
+	default:
+		return false
+	}
 }
 
 func outcomeOf(err error, cut bool) Outcome {

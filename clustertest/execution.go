@@ -14,7 +14,7 @@ const (
 	Running  Outcome = "running"   // its code has not returned
 	OK       Outcome = "ok"        // its code returned nil
 	Failed   Outcome = "failed"    // its code returned an error, panicked or took too long
-	CutShort Outcome = "cut short" // it stopped because its context had ended, with its session or in a stop
+	CutShort Outcome = "cut short" // it stopped because its context had ended, with its session or in a stop, or made room: job.ErrYielded
 	Crashed  Outcome = "crashed"   // its instance crashed before it returned
 )
 

@@ -50,8 +50,8 @@ type Config struct {
 	// Description is for people. The default is none.
 	Description string
 	// Failover lets an item be run again by its next owner if its execution was cut short: because its instance died,
-	// or lost its session, or cancelled it at the end of a stop. The default is off. It is not allowed with
-	// Unmonitored.
+	// or lost its session, or cancelled it at the end of a stop. It also has the rest run of what made room, see [Yield].
+	// The default is off. It is not allowed with Unmonitored.
 	Failover bool
 	// Misfire says what happens to missed fires. The default, [MisfireOnce], runs the item
 	// once for all of them; [MisfireAll] runs it once for each, and [MisfireSkip] not at all. What was missed up to then is
@@ -70,8 +70,8 @@ type Config struct {
 	// any more to be run again, and what others have noted as missed is forgotten, for good. The default is off: executions
 	// are recorded.
 	Unmonitored bool
-	// StreamingProcess lets a dataflow job fetch and process until nothing is left. The default is
-	// off. Only a [TypeDataflow] may have it.
+	// StreamingProcess lets a dataflow job fetch and process until nothing is left. With Failover, the stream goes on where its
+	// item moves meanwhile, and else with the next fire. The default is off. Only a [TypeDataflow] may have it.
 	StreamingProcess bool
 	// Disabled means that nothing of the job begins, on any server; its fires meanwhile have not happened. What runs
 	// goes on. It is the operator's: a declaration in code says how the job starts when it is created, and changes
@@ -117,7 +117,8 @@ type Config struct {
 	FailoverScope FailoverScope
 	// FailoverLimit is how often in a row a lost execution is run again. Then it is given up: the
 	// item is interrupted and reported, and its next fire runs. The default, 0, is
-	// [DefaultFailoverLimit], 3 times; negative is without limit, and 1,000 is the most.
+	// [DefaultFailoverLimit], 3 times; negative is without limit, and 1,000 is the most. What goes on after it made room is not
+	// counted.
 	FailoverLimit int
 	// MisfireMax is how many missed fires [MisfireAll] keeps, the newest. The default, 0, is
 	// [DefaultMisfireMax], 100; negative keeps none, and 1,000 is the most.

@@ -74,7 +74,7 @@ type Source string
 const (
 	Scheduled Source = "scheduled" // a fire of the job's cron expression
 	Misfire   Source = "misfire"   // one or more fires that could not be run on time
-	Failover  Source = "failover"  // the execution of this fire before was lost
+	Failover  Source = "failover"  // the execution of this fire before was lost or cut short, or made room
 	Manual    Source = "manual"    // somebody asked for it
 )
 

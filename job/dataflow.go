@@ -10,8 +10,10 @@ import (
 // [TypeDataflow].
 //
 // Without [Config.StreamingProcess], an item fetches once and processes what it got, if it got anything. With it,
-// the item goes on until a fetch gives nothing. Between two batches it stops, successfully, when [Yield] says so:
-// because the item moved, it, its job or its server was disabled, the stream was switched off, or the instance stops. A
+// the item goes on until a fetch gives nothing. Between two batches it stops when [Yield] says so: because the
+// item moved, it, its job or its server was disabled, the stream was switched off, or the instance stops. It returns
+// [ErrYielded] then, so with [Config.Failover] the stream goes on at once where the item is by now. Without, what is left waits
+// for the next fire. A stream that was switched off has succeeded. A
 // stream is one execution under one token, and [Config.Timeout] bounds it as a whole.
 //
 // # Checkpoints
@@ -46,8 +48,11 @@ func (d Dataflow[T]) run(ctx context.Context, sc ShardingContext) error {
 	for {
 		sc.Offset = offsetOr(ctx, sc.Offset)
 		more, err := d.batch(ctx, sc)
-		if err != nil || !more || !sc.Streaming || yields(ctx) {
+		if err != nil || !more || !sc.Streaming {
 			return err
+		}
+		if told(ctx) {
+			return ErrYielded // there may be more
 		}
 		if err := context.Cause(ctx); err != nil {
 			return err
@@ -83,7 +88,8 @@ func offsetOr(ctx context.Context, given string) string {
 	return Offset(ctx)
 }
 
-func yields(ctx context.Context) bool {
+// told tells whether the code is to come to an end.
+func told(ctx context.Context) bool {
 	select {
 	case <-Yield(ctx):
 		return true

@@ -102,7 +102,7 @@ func TestAStreamEnds(t *testing.T) {
 		want      error
 		processed []string
 	}{
-		"when it is told to": {desk: &desk{yield: closed()}, processed: []string{"a"}},
+		"when it is told to": {desk: &desk{yield: closed()}, want: job.ErrYielded, processed: []string{"a"}},
 		"with its context": {
 			ctx: cancelled, desk: &desk{}, want: boom, processed: []string{"a"},
 			change: func(f *job.Dataflow[string]) {

@@ -26,8 +26,8 @@
 // scheduler stops. Code that heeds this never runs beside the code that takes over. An error is recorded and
 // goes to the [ErrorHandler]; a panic is a [PanicError].
 //
-// Code that runs for long asks [Yield] when to make room, and keeps a checkpoint with [SetOffset] or
-// [SaveOffset]. [WithProgress] lets you test such code without a scheduler. Package clustertest runs whole
+// Code that runs for long keeps a checkpoint with [SetOffset] or [SaveOffset], and asks [Yield] when to make room: it
+// returns [ErrYielded] then, and with [Config.Failover] the rest of its work runs elsewhere. [WithProgress] lets you test such code without a scheduler. Package clustertest runs whole
 // clusters in a test.
 //
 // # Configuration

@@ -29,7 +29,7 @@ func ExampleSaveOffset() {
 			}
 			select {
 			case <-job.Yield(ctx):
-				return nil // the item moves to another instance: a success
+				return job.ErrYielded // the rest runs where the item goes
 			default:
 			}
 			fmt.Println("part", part)

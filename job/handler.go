@@ -70,7 +70,8 @@ type ErrorHandler interface {
 	// HandleError is called after an execution failed with err, or with a [*PanicError] if the code
 	// panicked. It is the error itself, as the code returned it. By then, its retries are used up, and its failure is
 	// recorded. Nothing waits for the handler.
-	// An execution that was cancelled, because its session was lost or the scheduler stopped, has not failed.
+	// An execution that was cancelled, because its session was lost or the scheduler stopped, has not failed, nor has one
+	// that made room, see [Yield].
 	//
 	// The scheduler calls it concurrently: up to two calls of a job at once in a process, while up to 1,024 failures
 	// wait. A failure beyond these is not told, and only logged. The context ends when the handler takes longer than

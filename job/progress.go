@@ -16,6 +16,8 @@ var (
 	ErrNoCheckpoint = errors.New("an unmonitored job has no checkpoint")
 	// ErrInvalidOffset: the checkpoint is longer than MaxOffsetText or no valid UTF-8.
 	ErrInvalidOffset = errors.New("invalid checkpoint")
+	// ErrYielded: code returns it when it ends because [Yield] told it to, with work left. It is no failure, see there.
+	ErrYielded = errors.New("made room, with work left")
 	// ErrTakenAway: the execution is over in the registry, and another may have begun. Nothing was
 	// written.
 	ErrTakenAway = errors.New("the execution was taken away")
@@ -48,8 +50,16 @@ func progressOf(ctx context.Context) Progress {
 // Yield returns a channel that is closed when an item that runs for long should end at its next good point: the item belongs
 // to another instance by now, or is to, somebody disabled it, its job or its server, the stream was switched off, or the
 // instance stops, or hands its items over as it cannot follow the job any more. Unlike the end of the context, it leaves the
-// code all the time that it needs, and code that returns nil then has succeeded. It costs no request. Outside of a scheduler
+// code all the time that it needs, within the stop timeout if the instance stops. It costs no request. Outside of a scheduler
 // the channel is nil, which is never closed.
+//
+// Code that ends then with work left sets its checkpoint and returns [ErrYielded], also wrapped. With [Config.Failover], the
+// item's owner runs the rest at once: the same fire again, as a failover, from the checkpoint. That counts for no
+// [Config.FailoverLimit]. An item that is disabled waits until it is enabled, and then the rest is run. Without Failover the rest
+// waits for the next fire, and the log says so; in a job that is shared with Java instances, also if the code made room for a
+// resharding. Neither is a failure: no retry, no [ErrorHandler]. The record says that the execution was interrupted.
+//
+// Code that returns nil has done all of its work. ErrYielded of code that was not told to end is an error as any other.
 func Yield(ctx context.Context) <-chan struct{} {
 	if p := progressOf(ctx); p != nil {
 		return p.Yield()

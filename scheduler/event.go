@@ -82,7 +82,8 @@ type ItemEvent struct {
 	Err error
 	// CutShort tells that the item's context had ended, as with its session or a stop, before its code
 	// returned Err, or while it waited to be tried again. An item that finished all the same is not cut short, and
-	// neither is one that had failed before, also if its end was Refused.
+	// neither is one that had failed before, also if its end was Refused. An item that made room is cut short, too: Err is
+	// [job.ErrYielded] then.
 	CutShort bool
 	// Refused tells why the end could not be recorded: nil if it was, a conflict if the
 	// execution had been taken away meanwhile, [registry.ErrSessionLost] if the scheduler stopped before

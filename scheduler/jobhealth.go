@@ -88,6 +88,7 @@ func (r *runner) records(h *JobHealth) {
 		case record.State == jobtree.ItemWaiting:
 			h.Waiting = append(h.Waiting, n)
 		case last != record.Current && record.Current != nil && record.Current.Source == job.Failover: // run again just now
+		case last != nil && last.Yielded: // it did as it was told
 		case last != nil && last.Outcome != jobtree.Success && last.Outcome != jobtree.NotStarted:
 			if theirs, still := r.peers.TheirsUntil(n, r.state.Owner(n)); still || theirs.After(last.End) {
 				continue // they have run it since, and do not say how that ended

@@ -104,6 +104,7 @@ func endRecord(v room.View, e *Execution) jobtree.Record {
 		outcome, text := e.outcome()
 		record, err = e.Record.End(jobtree.End{
 			Token: int64(e.Token), Time: e.ended, Outcome: outcome, Error: text, FailoverLimit: v.FailoverLimit(),
+			Yielded: e.yielded, RestIsOver: e.rest == restWaits,
 		})
 	}
 	if err != nil {
@@ -114,11 +115,14 @@ func endRecord(v room.View, e *Execution) jobtree.Record {
 }
 
 // outcome tells how an execution went. One that returns an error after its context was cancelled was
-// cut short; one that succeeds all the same has succeeded. One that failed before has failed.
+// cut short; one that succeeds all the same has succeeded. One that failed before has failed. One that made room as it was told
+// to was interrupted, also if its context ended meanwhile.
 func (e *Execution) outcome() (jobtree.Outcome, string) {
 	switch {
 	case e.err == nil:
 		return jobtree.Success, ""
+	case e.yielded:
+		return jobtree.Interrupted, e.err.Error()
 	case e.cut != nil:
 		return jobtree.Interrupted, e.cut.Error() + ": " + e.err.Error()
 	default:

@@ -1,6 +1,7 @@
 package executions
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -44,6 +45,9 @@ type Execution struct {
 	opened   bool  // what it waits for has come
 	returned bool  // the code has, or it was given up
 	yields   bool  // it was told to come to an end
+	goes     bool  // when it was told, its item was another's, or not to run here any more
+	yielded  bool  // its code came to an end as it was told to, with work left
+	rest     rest  // what becomes of that
 	ahead    bool  // it was given up while it waited for its fire
 
 	cancel context.CancelCauseFunc // of its code; nil before that is called
@@ -95,15 +99,17 @@ func (x *Executions) execute(e *Execution) {
 		}
 		called = true
 		ctx := x.ports.Report().ItemContext(job.WithProgress(work, e.progress), run)
-		return e.Limits.attempt(ctx, e.Code, e.Context, func(err error, pause time.Duration) {
+		err := e.Limits.attempt(ctx, e.progress.heed(e.Code), e.Context, func(err error, pause time.Duration) {
 			x.ports.Report().Retry(run, err, pause)
 			log.WarnContext(ctx, "item failed, will try again", room.KeyItem, e.Item, room.KeyToken, e.Context.Token,
 				room.KeyError, err, "pause", pause.String())
 		})
+		return cmp.Or(e.progress.yielded, err)
 	}, func(err error) {
 		// The runner takes note of it when it has time, and that may be after the session was lost: what fails here has failed.
-		ended, cut := x.ports.Now(), e.cutBefore(err)
+		ended, cut, yielded := x.ports.Now(), e.cutBefore(err), e.progress.yielded != nil
 		x.ports.Post(func() {
+			e.yielded = yielded && !e.returned
 			if !called && errors.Is(err, stopping.ErrStopped) { // what has lost its session is declared lost by others
 				x.GiveBack(e)
 			}

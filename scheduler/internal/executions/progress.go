@@ -24,6 +24,8 @@ type progress struct {
 	yield  chan struct{}     // closed by the runner, once
 	saving chan struct{}     // holds a token while nobody saves, so that saves land in order
 
+	yielded error // of code that came to an end as it was told to, with work left; nil if it did not. Of who calls the code
+
 	unmarked bool // the mark of the execution is gone; of who holds saving
 
 	mu     sync.Mutex

@@ -71,6 +71,7 @@ func (x *Executions) gathered(v room.View) (batch []*Execution) {
 	// Those that a lost session cancels return in one instant, in any order; their ends go in this one.
 	slices.SortStableFunc(ended, func(a, b *Execution) int { return cmp.Compare(a.Item, b.Item) })
 	for _, e := range ended {
+		x.settleRest(v, e)
 		switch {
 		case !e.Monitored():
 			x.close(e, registry.Outcome{})

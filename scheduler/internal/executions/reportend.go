@@ -32,7 +32,7 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 		return
 	case room.Hopeless(refused):
 		x.ports.Tell(slog.LevelError, "end refused: the registry does not take it, the item stays marked until the session ends", refused, e.attrs()...)
-	case refused != nil && e.cut != nil:
+	case refused != nil && (e.cut != nil || e.yielded):
 		x.ports.Log().WarnContext(x.ports.Life(), "item was cut short, and taken away before that could be recorded", append(e.attrs(), room.KeyError, e.err, room.KeyReason, refused.Error())...)
 	case refused != nil:
 		x.ports.Log().ErrorContext(x.ports.Life(), "item has finished, and its end could not be recorded: the execution was taken away",
@@ -41,6 +41,8 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 		if x.ports.Log().Enabled(x.ports.Life(), slog.LevelDebug) { // nearly all come here, and few are written down
 			x.ports.Log().DebugContext(x.ports.Life(), "item done", e.attrs()...)
 		}
+	case e.yielded:
+		x.tellRest(e)
 	case e.cutByRound() || e.cut != nil:
 		x.ports.Log().WarnContext(x.ports.Life(), "item was cut short", append(e.attrs(), room.KeyError, e.err)...)
 	default:
@@ -51,7 +53,7 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 		if e.held() { // it was cut off while it waited
 			x.ports.Report().Item(run)
 		}
-		run.Ended, run.Err, run.CutShort, run.Refused = e.ended, e.err, e.cut != nil, refused
+		run.Ended, run.Err, run.CutShort, run.Refused = e.ended, e.err, e.cut != nil || e.yielded, refused
 		x.ports.Report().Item(run)
 	}
 	if e.round != nil { // else its fire was still to come

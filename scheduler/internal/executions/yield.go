@@ -59,7 +59,7 @@ func (x *Executions) tellYield(v room.View, e *Execution) {
 		x.undoMoved(v, e)
 		return
 	}
-	e.yields = true
+	e.yields, e.goes = true, x.goes(v, e)
 	close(e.progress.yield)
 }
 
@@ -74,10 +74,22 @@ func mustNotRun(v room.View, e *Execution) bool {
 
 // mustYield tells whether an execution should come to an end.
 func (x *Executions) mustYield(v room.View, e *Execution) bool {
-	moved := !v.Owns(e.Item) && (!x.ports.Others().Borrow || e.Context.Source != job.Failover) // which may run what it does not own
-	return leaves(v) || x.yields.late || mustNotRun(v, e) || moved || e.Context.Streaming && !v.Config.StreamingProcess ||
-		x.ports.Peers().MakesRoom(v, e.Item)
+	return x.goes(v, e) || x.yields.late || streamIsOff(v, e) || x.ports.Peers().MakesRoom(v, e.Item)
 }
+
+// goes tells whether the item of an execution is another's by now, or not to run here any more.
+func (x *Executions) goes(v room.View, e *Execution) bool {
+	moved := !v.Owns(e.Item) && (!x.ports.Others().Borrow || e.Context.Source != job.Failover) // which may run what it does not own
+	return leaves(v) || mustNotRun(v, e) || moved
+}
+
+// streamIsOff tells whether an execution is of a stream that was switched off.
+func streamIsOff(v room.View, e *Execution) bool {
+	return e.Context.Streaming && v.Usable && !v.Config.StreamingProcess
+}
+
+// ReshardingIsLate tells whether what runs here makes room for a resharding that does not come.
+func (x *Executions) ReshardingIsLate() bool { return x.yields.late }
 
 // watchResharding notes how long a resharding has been asked for while something runs.
 func (x *Executions) watchResharding(v room.View) {

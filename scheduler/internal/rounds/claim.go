@@ -6,6 +6,7 @@ import (
 	"github.com/elasticron/elasticron/failover"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -25,7 +26,7 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	round.newest.Note(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
-		r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, room.FireOf(record.Current.Fire))
+		r.tellClaim(it.number, record)
 		r.began(v, round, it, under, record, o.Revision)
 	}})
 }
@@ -92,7 +93,34 @@ func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, i
 	v := r.ports.Look()
 	it := r.item(n) // it may have been released meanwhile
 	round := &Round{id: id, now: record.Current.Begin}
-	r.ports.Log().InfoContext(r.ports.Life(), "running a lost execution again", room.KeyItem, it.number, room.KeyFire, room.FireOf(record.Current.Fire))
+	r.tellClaim(it.number, record)
 	r.began(v, round, it, under, record, revision)
 	r.runRound(v, round)
+}
+
+// tellClaim logs that an execution is run again, which a claim has begun by this record.
+func (r *Rounds) tellClaim(n int, record jobtree.Record) {
+	message := "running a lost execution again"
+	if before, _ := record.Previous(); before.Yielded {
+		message = "going on with an execution that made room"
+	}
+	r.ports.Log().InfoContext(r.ports.Life(), message, room.KeyItem, n, room.KeyFire, room.FireOf(record.Current.Fire))
+}
+
+// wayPatience bounds how long an execution that made room for a resharding waits for that.
+const wayPatience = 30 * time.Second
+
+// makesWay tells whether an execution that made room is not to be claimed yet: a resharding is late, for which it would be told
+// to make room again at once. Where no resharding comes at all, it goes on now and then.
+func (r *Rounds) makesWay(it *item, record jobtree.Record, now time.Time) bool {
+	if !record.MadeRoom() || !r.executions.ReshardingIsLate() {
+		return false
+	}
+	since := now.Sub(record.Owed().End)
+	if since.Abs() >= wayPatience {
+		return false
+	}
+	r.toConsider.Add(it.number)
+	r.ports.Wake(min(wayPatience-since, fires.WallCheck))
+	return true
 }

@@ -160,7 +160,9 @@ func (r *Rounds) considerRecord(v room.View, round *Round, it *item, node jobtre
 		}
 	case node.Record.Value.State == jobtree.ItemWaiting && v.Config.Failover:
 		it.Due = v.Rules.Miss(it.Due)
-		r.proposeClaim(v, round, it)
+		if !r.makesWay(it, node.Record.Value, round.now) {
+			r.proposeClaim(v, round, it)
+		}
 	default:
 		r.considerDelay(v, it, node.Record.Value, round)
 		r.missed.Recall(v, &it.Item, node, round.now)
