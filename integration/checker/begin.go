@@ -136,12 +136,15 @@ func (j *judge) judgeDebt(e *execution) {
 		j.judgeRequest(e)
 		return
 	}
-	owed := e.before.Owed()
+	owed, reruns := e.before.Owed(), e.before.Reruns+1
+	if e.before.MadeRoom() {
+		reruns--
+	}
 	switch {
 	case owed == nil:
 		j.find(NothingForgotten, e.began, e.item, "an execution was run again that was not owed", e)
 	case owed.Trigger != e.begun.Current.Trigger || owed.Parameter != e.begun.Current.Parameter || !owed.Fire.Equal(e.fire()) ||
-		e.begun.Reruns != e.before.Reruns+1 || !e.begun.LastFire.Equal(e.before.LastFire):
+		e.begun.Reruns != reruns || !e.begun.LastFire.Equal(e.before.LastFire):
 		j.find(NothingForgotten, e.began, e.item, "a rerun stands for another execution than the lost one", e)
 	}
 }
@@ -172,7 +175,7 @@ func (j *judge) judgeAftermath(e *execution) {
 	if stored := j.before.Config; stored.Exists() && stored.Err == nil {
 		limit = inforce.FailoverLimit(stored.Value)
 	}
-	owed := e.begun.Current.Failover && (limit == 0 || e.begun.Reruns < limit)
+	owed := e.begun.Current.Failover && (limit == 0 || e.begun.Reruns < limit || e.yielded())
 	want := jobtree.ItemIdle
 	switch e.outcome() {
 	case jobtree.Lost, jobtree.Interrupted:

@@ -24,6 +24,7 @@ func (j *judge) judgeExecutions() {
 				continue // its record tells nothing else
 			}
 			j.judgeTruth(e)
+			j.judgeYield(e)
 			j.judgeIdleMark(e)
 		}
 	}
@@ -95,7 +96,7 @@ func (j *judge) judgeFinished(e *execution) {
 // its context ends. After a timeout, nobody saw that.
 func (j *judge) judgeFailed(e *execution) {
 	r := e.run
-	if e.outcome() != jobtree.Interrupted || r == nil || r.Died || r.Err == nil || r.Ended.IsZero() || r.Ended.After(e.closed) || !r.told().IsZero() {
+	if e.outcome() != jobtree.Interrupted || r == nil || r.Died || r.Err == nil || r.Ended.IsZero() || r.Ended.After(e.closed) || !r.told().IsZero() || r.yielded() {
 		return
 	}
 	if len(r.attempts) <= e.settings.Retries || errors.Is(r.Err, registry.ErrSessionLost) || !j.toldRecorded(e) {

@@ -80,7 +80,7 @@ func (j *judge) judgeStopped(stop Incident, grace time.Time, e *execution) {
 		return // interrupted already
 	}
 	early := e.run != nil && !e.run.Cancelled.IsZero() && e.run.Cancelled.Before(grace)
-	if early || e.outcome() == jobtree.Interrupted && e.closed.Before(grace) {
+	if early || e.outcome() == jobtree.Interrupted && e.closed.Before(grace) && !e.yielded() {
 		j.find(GracefulStop, stop.From, e.item, fmt.Sprintf("an execution was interrupted by a stop before %s", clock(grace)), append(proofs(e), stop)...)
 	}
 }

@@ -62,6 +62,8 @@ type work struct {
 	saves    int           // how many checkpoints it saves
 	patience time.Duration // how long it waits for one to be saved
 	err      error
+	yields   bool // it makes room when it is told to
+	heeds
 }
 
 // inBubble runs a test on an empty cluster in virtual time, and then judges what happened. It is up to

@@ -23,7 +23,8 @@
 // Some seeds are of a kind, whose circumstances seldom come together by chance: large reshardings, clocks that are off by
 // more than they may be, jobs that a process may not follow or write to, missed fires that are made up to an age, claims
 // that are slow, items that move while they miss fires, a store that takes fewer transactions than the job asks for,
-// settings that bound executions (timeouts, retries, scope and limit of failover, the first and the last fire), settings
+// settings that bound executions (timeouts, retries, scope and limit of failover, the first and the last fire), code that makes
+// room with work left when it is told to, settings
 // that a process refuses though others can use them, code that waits for a hook of its round, executions without records,
 // and operators who do all that package operate can: their messages are slow and get lost as well, copies of them arrive
 // late, somebody changes what they are about meanwhile, and they go away in the middle. Seeds of a kind are drawn apart,

@@ -201,6 +201,8 @@ func (p *plan) specialize(between *time.Duration) {
 		p.beginAhead(r)
 	case 24, 25:
 		p.refuse(r)
+	case 30, 31, 32:
+		p.makeRoom(r)
 	}
 }
 
@@ -593,6 +595,7 @@ func (p *plan) work(sc job.ShardingContext) work {
 	if r.IntN(20) == 0 {
 		w.err = errors.New("it went wrong")
 	}
+	w.yields = p.kind == yields
 	w.saves, w.patience = r.IntN(p.saves+1), time.Duration(100+r.IntN(1500))*time.Millisecond
 	return w
 }

@@ -94,6 +94,9 @@ func (p *process) running() bool {
 func (p *process) labour(ctx context.Context, run *checker.Run, w work) error {
 	part := w
 	part.takes, part.err = w.takes/time.Duration(w.saves+1), nil
+	if w.yields {
+		part.told = job.Yield(ctx)
+	}
 	reached := placeOf(run.Context.Offset)
 	for range w.saves {
 		if err := p.spend(ctx, part); err != nil {
@@ -144,12 +147,17 @@ func (p *process) spend(ctx context.Context, w work) error {
 		case <-cancelled:
 			timer.Stop()
 			return context.Cause(ctx)
+		case <-w.told:
+			left = w.hear(left - time.Since(began))
 		case <-p.died:
 		}
 		timer.Stop()
 	}
 	if !p.running() {
 		return errDied
+	}
+	if w.goes {
+		return job.ErrYielded
 	}
 	return w.err
 }
