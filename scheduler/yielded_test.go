@@ -210,8 +210,8 @@ func TestAProcessDiesAsItMakesRoom(t *testing.T) {
 	})
 }
 
-// While a resharding does not come for which streams make room, what has made room does not spin: it goes on when the resharding
-// is over, or after a while.
+// While a resharding does not come for which streams make room, what has made room does not spin: it goes on when the
+// resharding is over, or after a while.
 func TestWhatMakesRoomForAReshardingThatIsLate(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
@@ -331,8 +331,7 @@ func TestARequestThatMakesRoomIsWaitedFor(t *testing.T) {
 	})
 }
 
-// Beside Java, what makes room so that its item can move is left to the next fire: whoever claims it would run it at once. What a
-// stop leaves is run as what was lost is.
+// Beside Java, what makes room so that its item can move is left to the next fire: whoever claims it would run it at once.
 func TestWhatMakesRoomBesideJavaWaits(t *testing.T) {
 	t.Parallel()
 	for name, beside := range map[string]scheduler.Option{"2.1.5": scheduler.WithJavaPeers(), "3.x": scheduler.WithElasticJob3Peers()} {

@@ -8,8 +8,8 @@ import (
 	"github.com/elasticron/elasticron/job"
 )
 
-// Code that is told to make room may end with work left, by [job.ErrYielded]. That is no failure, and no loss either: with failover
-// on, its item waits to be run again however often that was so, and it counts as no rerun.
+// Code that is told to make room may end with work left, by [job.ErrYielded]. That is no failure, and no loss either: with
+// failover on, its item waits to be run again however often that was so, and it counts as no rerun.
 
 // yielded tells whether code ended with work left, as it was told to.
 func (r *Run) yielded() bool { return r != nil && !r.Died && errors.Is(r.Err, job.ErrYielded) }
