@@ -201,6 +201,47 @@ func TestAFilterChanges(t *testing.T) {
 	s.Reconsider()
 }
 
+// deciding is code that refuses jobs while it is told to.
+type deciding struct {
+	job.Handler
+	refuses *atomic.Bool
+}
+
+func (d deciding) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	if d.refuses.Load() {
+		return nil, errors.New("not now")
+	}
+	return d.Handler.Configure(cfg)
+}
+
+// Code that decides in another way is asked again when the scheduler is told, and what runs comes to its end.
+func TestCodeDecidesInAnotherWay(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var refuses atomic.Bool
+		c.store(ofClass("orders", "index", 1))
+		code := deciding{c.record("a", took(7*time.Second)), &refuses}
+		s := c.launchWith("a", nil, []scheduler.Option{scheduler.WithHandler("index", code)}, nil)
+		sleepUntil(6 * time.Second)
+		refuses.Store(true)
+		s.Reconfigure()
+		sleepUntil(21 * time.Second)
+		runs := c.take()
+		require.Len(t, runs, 1)
+		require.NoError(t, runs[0].cause)
+		require.Equal(t, "not now", s.Health(t.Context()).Jobs[0].Config)
+		refuses.Store(false)
+		s.Reconfigure()
+		s.Reconfigure()
+		sleepUntil(33 * time.Second)
+		require.NotEmpty(t, c.take())
+		require.Empty(t, s.Health(t.Context()).Jobs[0].Config)
+	})
+	s, err := scheduler.New(memory.NewServer().Open("shop"))
+	require.NoError(t, err)
+	s.Reconfigure()
+}
+
 // A job that is removed while an item of it runs: the run comes to its end, nobody can record that, and
 // nothing is made again.
 func TestAJobIsRemovedInMidRun(t *testing.T) {

@@ -80,6 +80,22 @@ func (s *Scheduler) Reconsider() {
 	}
 }
 
+// Reconfigure has the code of every job of this process, and its error handler, be made anew of the configuration that is
+// stored: for code whose [job.Handler.Configure] decides by more than the configuration, when that has changed. A job that was
+// refused goes on, if it is not refused any more. What runs goes on with the code that it began with. Reconfigure does not wait.
+func (s *Scheduler) Reconfigure() {
+	s.mu.Lock()
+	runners := s.list()
+	s.mu.Unlock()
+	for _, r := range runners {
+		r.box.Post(func() {
+			if r.applied > 0 { // or it has seen none, and will
+				r.configure()
+			}
+		})
+	}
+}
+
 // has tells whether this process has code for a job, and is to take part in it. The error is that of a filter that panicked, or
 // the end of ctx while the filter had not returned.
 func (h handlers) has(ctx context.Context, cfg job.Config) (bool, error) {

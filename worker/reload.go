@@ -1,6 +1,10 @@
 package worker
 
-import "github.com/coreos/go-systemd/v22/daemon"
+import (
+	"slices"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+)
 
 // Reload has another file count. Of its sections, these count at once:
 //
@@ -70,6 +74,7 @@ func (p *parts) read(was *File, file File) (r reread, err error) {
 
 // apply changes what can be changed, all or nothing. The caller holds mu.
 func (w *Worker) apply(was *File, file File, read reread) error {
+	anew := was.judgesOtherwise(file)
 	if read.script != nil {
 		if err := read.set(); err != nil {
 			return err
@@ -96,8 +101,18 @@ func (w *Worker) apply(was *File, file File, read reread) error {
 	}
 	w.parts.take.Store(&was.Take)
 	w.parts.scheduler.Reconsider()
+	if anew {
+		w.parts.scheduler.Reconfigure()
+	}
 	w.file = *was
 	return nil
+}
+
+// judgesOtherwise tells whether jobs may be refused by one file that are not by the other, as far as that counts at once.
+func (f *File) judgesOtherwise(next File) bool {
+	commands := f.Script != nil && next.Script != nil && !slices.Equal(f.Script.Commands, next.Script.Commands)
+	addresses := f.HTTP != nil && next.HTTP != nil && !slices.Equal(f.HTTP.Allow, next.HTTP.Allow)
+	return commands || addresses
 }
 
 // keeping returns the section with what cannot be changed of another.

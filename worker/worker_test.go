@@ -522,15 +522,87 @@ func TestReloadUnderLoad(t *testing.T) {
 	require.NoError(t, err)
 	s.eventually(func() bool { return len(members()) == jobs && all() > before+2*jobs }, "it is back")
 
-	_, err = w.Reload(s.parsed(other))
-	require.NoError(t, err)
-	for i := range jobs {
-		s.eventually(func() bool {
-			node, err := reg.Get(t.Context(), jobtree.For("job"+strconv.Itoa(i)).ItemRecord(0))
-			return err == nil && strings.Contains(node.Value, "not allowed")
-		}, "what is not on the list fails")
-	}
 	require.Contains(t, w.told.all(), "RELOADING=1")
+}
+
+// A script that no run could start pauses its job, and a file that allows it has the job go on.
+func TestScriptsThatAreNotAllowed(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.store(everySecond("allowed", s.script("allowed", `echo x >> `+s.dir+`/$ELASTICRON_JOB`)))
+	s.store(everySecond("relative", "allowed now"))
+	const allowed, other = withProbes + "script: {commands: [DIR/bin/*]}\n", withProbes + "script: {commands: [DIR/other/*]}\n"
+	w := s.start(allowed)
+	refused := func(name, list string) bool {
+		_, text := w.get("/cluster")
+		return strings.Contains(text, `job \"`+name+`\": `) && strings.Contains(text, "must begin with the absolute path of a program that script.commands of this worker allows: "+s.dir+list)
+	}
+	s.eventually(func() bool { return s.lines("allowed") > 0 && refused("relative", "/bin/*") }, "one runs, and the other is refused")
+	require.False(t, refused("allowed", "/bin/*"))
+	_, err := w.Reload(s.parsed(other))
+	require.NoError(t, err)
+	s.eventually(func() bool { return refused("allowed", "/other/*") }, "it is not allowed any more")
+	before := s.lines("allowed")
+	_, err = w.Reload(s.parsed(allowed))
+	require.NoError(t, err)
+	s.eventually(func() bool { return s.lines("allowed") > before && !refused("allowed", "/other/*") }, "it is again")
+}
+
+// Failures are told where the worker's file allows it, and a job that would have them told elsewhere pauses.
+func TestAlerts(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	var told, elsewhere atomic.Int32
+	hidden := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	t.Cleanup(hidden.Close)
+	open := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("X-Key") == "swordfish" {
+			told.Add(1)
+		}
+	}))
+	t.Cleanup(open.Close)
+	require.NoError(t, os.Mkdir(s.dir+"/secrets", 0o700))
+	for _, name := range []string{"/secrets/key", "/private"} {
+		require.NoError(t, os.WriteFile(s.dir+name, []byte("swordfish"), 0o600))
+	}
+	path := s.script("fail", "exit 1")
+	alerting := func(name, handler string, props map[string]string) {
+		cfg := everySecond(name, path)
+		cfg.ErrorHandler, cfg.Props = handler, props
+		s.store(cfg)
+	}
+	alerting("good", "WEBHOOK", map[string]string{"webhook.url": open.URL + "/?x=1", "webhook.header.X-Key": "file:" + s.dir + "/secrets/key"})
+	refused := map[string]string{
+		"away":   "may be called from here",
+		"host":   "may be called from here",
+		"thief":  "webhook.header.X-Key",
+		"wechat": "may be called from here",
+		"ding":   "dingtalk.secret",
+		"mail":   "needs the section mail of the worker's file",
+		"no":     "is not registered, known are DINGTALK, EMAIL, IGNORE, LOG, THROW, WEBHOOK, WECHAT",
+	}
+	alerting("away", "WEBHOOK", map[string]string{"webhook.url": hidden.URL})
+	alerting("host", "WEBHOOK", map[string]string{"webhook.url": open.URL, "webhook.header.Host": "other.internal"})
+	alerting("thief", "WEBHOOK", map[string]string{"webhook.url": open.URL, "webhook.header.X-Key": "file:" + s.dir + "/private"})
+	alerting("wechat", "WECHAT", map[string]string{"wechat.webhook": hidden.URL})
+	alerting("ding", "DINGTALK", map[string]string{"dingtalk.webhook": open.URL, "dingtalk.secret": "file:" + s.dir + "/private"})
+	alerting("mail", "EMAIL", map[string]string{"email.host": "127.0.0.1"})
+	alerting("no", "PAGE", nil)
+	w := s.start(withProbes + "script: {commands: [DIR/bin/*]}\nhttp: {allow: ['" + open.URL + "'], secrets: ['file:DIR/secrets/*']}\n")
+	s.eventually(func() bool {
+		_, text := w.get("/cluster")
+		for name, reason := range refused {
+			if !strings.Contains(text, `job \"`+name+`\": `) || !strings.Contains(text, reason) {
+				return false
+			}
+		}
+		return true
+	}, "why jobs pause is told")
+	s.eventually(func() bool { return told.Load() > 0 }, "the failure is told")
+	_, err := w.Reload(s.parsed(withProbes + "script: {commands: [DIR/bin/*]}\nhttp: {allow: ['" + open.URL + "', '" + hidden.URL + "'], secrets: ['file:DIR/secrets/*']}\n"))
+	require.NoError(t, err)
+	require.Zero(t, elsewhere.Load())
+	s.eventually(func() bool { return elsewhere.Load() > 0 }, "now it may be called")
 }
 
 // Who is told how far a worker is may stand still, as systemd may, panic, or end its goroutine: the worker reloads and stops

@@ -74,9 +74,16 @@ func TestCommands(t *testing.T) {
 		real, err := list.Resolve(test.command)
 		require.Equal(t, test.real, real, "%s by %s: %v", test.command, test.pattern, err)
 		require.Equal(t, test.real == "", err != nil)
+		if test.real != "" {
+			require.NoError(t, list.Judge(test.command), "%s by %s: what may run is not refused before", test.command, test.pattern)
+		}
 	}
 	list, err := allow.NewCommands([]string{dir + "/jobs/*"})
 	require.NoError(t, err)
+	require.NoError(t, list.Judge(dir+"/jobs/not-there-yet"))
+	for _, command := range []string{"report", "jobs/report", other, dir + "/job/report", dir + "/jobs/deep/er", dir + "/jobs/../bin/other"} {
+		require.ErrorIs(t, list.Judge(command), allow.ErrRefused, command)
+	}
 	_, err = list.Resolve(dir + "/jobs/link")
 	require.ErrorIs(t, err, allow.ErrRefused)
 	require.ErrorContains(t, err, dir+"/jobs/link, which is "+other+", is none of "+dir+"/jobs/*")

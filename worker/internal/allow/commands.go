@@ -36,6 +36,26 @@ func NewCommands(patterns []string) (Commands, error) {
 	return Commands{slices.Clone(patterns)}, errors.Join(faults...)
 }
 
+// String is the list as it was given.
+func (c Commands) String() string { return strings.Join(c.patterns, ", ") }
+
+// Judge tells what is known before a command is run: that it is no absolute path, or that nothing of this name is allowed. A
+// command whose path is on the list as it is written is for [Commands.Resolve] to judge, when it runs: it may not be there yet.
+func (c Commands) Judge(command string) error {
+	if !filepath.IsAbs(command) {
+		return fmt.Errorf("%w: %q is no absolute path, and nothing is looked up in PATH", ErrRefused, command)
+	}
+	for _, p := range c.patterns {
+		if is, _ := filepath.Match(p, filepath.Clean(command)); is || p == everything {
+			return nil
+		}
+	}
+	if real, err := filepath.EvalSymlinks(command); err == nil && c.allows(command, real) { // by another name
+		return nil
+	}
+	return fmt.Errorf("%w: %s is none of %s", ErrRefused, command, strings.Join(c.patterns, ", "))
+}
+
 // Resolve finds what a command is after all symbolic links, and returns its path, which has none, if it is allowed. Run
 // that path, and at once.
 //

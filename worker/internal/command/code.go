@@ -136,7 +136,8 @@ func (c *Code) LongestStop() time.Duration {
 // Wait returns when no script runs any more. Nothing may begin meanwhile.
 func (c *Code) Wait() { c.running.Wait() }
 
-// Configure returns the function that runs the command line of a job. Whether it is allowed is judged when it runs.
+// Configure returns the function that runs the command line of a job. It refuses one whose command is not allowed, whatever is
+// there; what is there is judged when it runs. To find out whether a command is on the list by another name, it follows links.
 func (c *Code) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if cfg.Type != job.TypeScript {
 		return nil, &job.FieldError{Field: "Type", Value: cfg.Type.String(), Reason: "must be SCRIPT, as the code is a script"}
@@ -144,6 +145,13 @@ func (c *Code) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	words, err := script.CommandLine(cfg)
 	if err != nil {
 		return nil, err
+	}
+	commands := c.settings.Load().Commands
+	if err := commands.Judge(words[0]); err != nil {
+		return nil, &job.FieldError{
+			Field: "ScriptCommandLine", Value: words[0],
+			Reason: "must begin with the absolute path of a program that script.commands of this worker allows: " + commands.String(), Err: err,
+		}
 	}
 	return func(ctx context.Context, sc job.ShardingContext) error {
 		c.running.Add(1)
