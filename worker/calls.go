@@ -43,27 +43,32 @@ type callCode struct {
 // Configure refuses settings that refer to what is not on the list: whoever can write to the registry could have any file
 // of this machine sent somewhere.
 func (c callCode) Configure(cfg job.Config) (job.HandlerFunc, error) {
-	var faults []error
-	reason := "must be a reference that http.secrets of this worker allows: " + strings.Join(c.secrets, ", ")
-	if len(c.secrets) == 0 {
-		reason = "must be a reference that http.secrets of this worker allows, which is not there and allows none"
-	}
-	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
-		if value := cfg.Props[name]; reference.Is(value) && !c.mayRead(value) {
-			faults = append(faults, &job.FieldError{Field: "Props " + name, Value: value, Reason: reason})
-		}
-	}
-	if err := errors.Join(faults...); err != nil {
+	if err := refusedReferences(cfg, "", c.secrets); err != nil {
 		return nil, err
 	}
 	return c.Job.Configure(cfg)
 }
 
-func (c callCode) mayRead(from string) bool {
+// refusedReferences tells of the props below a prefix that refer to what no pattern of secrets allows.
+func refusedReferences(cfg job.Config, prefix string, secrets []string) error {
+	var faults []error
+	reason := "must be a reference that http.secrets of this worker allows: " + strings.Join(secrets, ", ")
+	if len(secrets) == 0 {
+		reason = "must be a reference that http.secrets of this worker allows, which is not there and allows none"
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Props)) {
+		if value := cfg.Props[name]; strings.HasPrefix(name, prefix) && reference.Is(value) && !mayRead(value, secrets) {
+			faults = append(faults, &job.FieldError{Field: "Props " + name, Value: value, Reason: reason})
+		}
+	}
+	return errors.Join(faults...)
+}
+
+func mayRead(from string, secrets []string) bool {
 	if file, is := strings.CutPrefix(from, "file:"); is && path.Clean(file) != file {
 		return false
 	}
-	return slices.ContainsFunc(c.secrets, func(pattern string) bool {
+	return slices.ContainsFunc(secrets, func(pattern string) bool {
 		ok, _ := path.Match(pattern, from)
 		return ok
 	})

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	netmail "net/mail"
 	"net/netip"
 	"path"
 	"path/filepath"
@@ -68,6 +69,9 @@ func (f File) completed() (File, []error) {
 	if f.HTTP != nil {
 		c.http(*f.HTTP)
 	}
+	if f.Mail != nil {
+		c.mail(*f.Mail)
+	}
 	c.absolute("history.file", f.History.File)
 	c.require(f.History.Keep > 0, "history.keep", time.Duration(f.History.Keep), "must be above 0")
 	c.require(f.History.Outputs > 0 && f.History.Outputs <= mostOutputs, "history.outputs", f.History.Outputs, fmt.Sprintf("must be 1 to %d", mostOutputs))
@@ -106,6 +110,11 @@ func (f *File) detach() {
 		}
 		f.HTTP = &h
 	}
+	if f.Mail != nil {
+		m := *f.Mail
+		m.To = slices.Clone(m.To)
+		f.Mail = &m
+	}
 	if f.HeadStart != nil {
 		d := *f.HeadStart
 		f.HeadStart = &d
@@ -128,6 +137,9 @@ func (f *File) complete() {
 	}
 	if f.HTTP != nil {
 		f.HTTP.Output = cmp.Or(f.HTTP.Output, DefaultOutput)
+	}
+	if f.Mail != nil {
+		f.Mail.TLS = cmp.Or(f.Mail.TLS, TLSImplicit)
 	}
 	if len(f.Take.Classes) == 0 {
 		f.Take.Classes = f.sections()
@@ -290,5 +302,23 @@ func (c *checker) http(h HTTP) {
 	c.require(len(h.Sign.Keys) <= 2, "http.sign.keys", fmt.Sprintf("%d keys", len(h.Sign.Keys)), "must be one key, or two while they change")
 	for _, key := range h.Sign.Keys {
 		c.reference("http.sign.keys", key)
+	}
+}
+
+func (c *checker) mail(m Mail) {
+	host, port, err := net.SplitHostPort(m.Server)
+	number, _ := strconv.ParseUint(port, 10, 16)
+	c.require(err == nil && host != "" && number > 0, "mail.server", m.Server, "must be host:port, such as smtp.example.org:465")
+	c.word("mail.tls", m.TLS, TLSImplicit, TLSOffered)
+	c.require((m.User == "") == (m.Password == ""), "mail.user", m.User, "and mail.password must be given together")
+	if m.Password != "" {
+		c.reference("mail.password", m.Password)
+	}
+	_, err = netmail.ParseAddress(m.From)
+	c.require(err == nil, "mail.from", m.From, "must be an address, such as jobs@example.org")
+	c.require(len(m.To) > 0, "mail.to", "", `must have patterns of who may get mail, such as "*@example.org", or "*" for everybody`)
+	for _, pattern := range m.To {
+		_, err := path.Match(pattern, "")
+		c.require(err == nil && (pattern == "*" || strings.Count(pattern, "@") == 1), "mail.to", pattern, `must be patterns with one @, such as "*@example.org", or "*" for everybody`)
 	}
 }

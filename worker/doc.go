@@ -65,6 +65,13 @@
 //	                          # default: 64K
 //	  sign:
 //	    keys: [file:/run/hmac] # one or two keys that sign calls, see package callback; default: none
+//	mail:                     # by which jobs may have their failures sent (EMAIL); default: none
+//	  server: smtp.shop.internal:465 # required
+//	  tls: implicit           # implicit: from the first byte; offered: if the server offers it. Default: implicit
+//	  user: jobs              # default: none
+//	  password: file:/run/smtp # of the user, "env:" or "file:"; read for each mail, never sent without TLS
+//	  from: jobs@shop.example # required
+//	  to: ["*@shop.example"]  # required: who may get mail; "*" is as in take.jobs, alone it stands for everybody
 //	history:                  # of executions; default: none
 //	  file: /var/lib/history.db # a database of SQLite, for this worker alone
 //	  keep: 720h              # how long; default: 720h
@@ -82,5 +89,5 @@
 //
 // Whoever can write to the registry chooses the command, the address and the parameters. The file of the worker, which
 // only its machine can change, says what of that is run: [File.Script] and [File.HTTP] have a list each, and there is
-// no default. See docs/worker.md.
+// no default. Where failures may be told by mail, [File.Mail] says. See docs/worker.md.
 package worker

@@ -13,6 +13,7 @@ type File struct {
 	Jobs     Jobs     `yaml:"jobs"`
 	Script   *Script  `yaml:"script"` // nil: no scripts run
 	HTTP     *HTTP    `yaml:"http"`   // nil: no HTTP jobs run
+	Mail     *Mail    `yaml:"mail"`   // nil: no failures are told by mail
 	History  History  `yaml:"history"`
 	Grace    Duration `yaml:"grace"`
 	Listen   string   `yaml:"listen"`
@@ -101,6 +102,22 @@ type HTTP struct {
 type Sign struct {
 	Keys []string `yaml:"keys"`
 }
+
+// Mail says how, and to whom, the error handler EMAIL sends the failures of jobs.
+type Mail struct {
+	Server   string   `yaml:"server"`
+	TLS      string   `yaml:"tls"`
+	User     string   `yaml:"user"`
+	Password string   `yaml:"password"` // a reference, never the password
+	From     string   `yaml:"from"`
+	To       []string `yaml:"to"` // patterns
+}
+
+// The values of [Mail.TLS].
+const (
+	TLSImplicit = "implicit"
+	TLSOffered  = "offered"
+)
 
 // History says where executions and their outputs are kept.
 type History struct {

@@ -66,7 +66,11 @@ func (w *Worker) open(ctx context.Context, file File) (_ *parts, err error) {
 		p.calls = new(calls)
 		p.calls.now.Store(rules)
 	}
-	opts := append(schedulerOptions(file, p, w.log), scheduler.WithObserver(w.metrics))
+	opts, err := schedulerOptions(file, p, w.log)
+	if err != nil {
+		return nil, err
+	}
+	opts = append(opts, scheduler.WithObserver(w.metrics))
 	if p.history != nil {
 		opts = append(opts, scheduler.WithObserver(p.history))
 	}

@@ -230,21 +230,25 @@ func sourceOf(j Jobs) jobfolder.Source {
 }
 
 // schedulerOptions are what a file says of the scheduler.
-func schedulerOptions(file File, p *parts, log *slog.Logger) []scheduler.Option {
+func schedulerOptions(file File, p *parts, log *slog.Logger) ([]scheduler.Option, error) {
+	handlers, err := handlersOf(file, p.calls)
+	if err != nil {
+		return nil, err
+	}
 	p.take.Store(&file.Take)
 	takes := func(cfg job.Config) bool { return p.take.Load().Takes(cfg) }
-	opts := []scheduler.Option{scheduler.WithLogger(log), scheduler.WithJobFilter(takes)}
+	opts := []scheduler.Option{scheduler.WithLogger(log), scheduler.WithJobFilter(takes), scheduler.WithErrorHandlers(handlers)}
 	if p.scripts != nil {
-		opts = append(opts, scheduler.WithHandler(job.ScriptClass, p.scripts))
+		opts = append(opts, scheduler.WithHandler(job.ScriptClass, alerting{p.scripts, handlers}))
 	}
 	if p.calls != nil {
 		code := httpjob.Job{Guard: p.calls, Sign: p.calls.sign, Output: p.calls.output(p.heard())}
-		opts = append(opts, scheduler.WithHandler(httpjob.Class, callCode{code, file.HTTP.Secrets}))
+		opts = append(opts, scheduler.WithHandler(httpjob.Class, alerting{callCode{code, file.HTTP.Secrets}, handlers}))
 	}
 	if file.HeadStart != nil {
 		opts = append(opts, scheduler.WithHeadStart(time.Duration(*file.HeadStart)))
 	}
-	return append(opts, scheduler.WithStopTimeout(stopTimeoutOf(file)))
+	return append(opts, scheduler.WithStopTimeout(stopTimeoutOf(file))), nil
 }
 
 func stopTimeoutOf(file File) time.Duration { return time.Duration(file.Grace) + lastPatience }

@@ -48,11 +48,19 @@ type handler struct {
 }
 
 // New makes the handler of a job. It is an [errorhandler.Factory].
-func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
+func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) { return newHandler(cfg, nil) }
+
+// Guarded returns a factory as [New] is one, of handlers that call only what a guard allows.
+func Guarded(guard errorhandler.Guard) errorhandler.Factory {
+	return func(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) { return newHandler(cfg, guard) }
+}
+
+func newHandler(cfg job.Config, guard errorhandler.Guard) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
 	address := p.WebAddress("dingtalk.webhook")
 	h := &handler{
-		robot: chat.New(p, "dingtalk.", cfg.Props["dingtalk.webhook"]), keyword: p.Text("dingtalk.keyword", ""), secret: p.Text("dingtalk.secret", ""),
+		robot:   chat.New(p, "dingtalk.", cfg.Props["dingtalk.webhook"], address, guard),
+		keyword: p.Text("dingtalk.keyword", ""), secret: p.Text("dingtalk.secret", ""),
 	}
 	p.Only("dingtalk.", "dingtalk.webhook", "dingtalk.keyword", "dingtalk.secret", "dingtalk.connectTimeoutMilliseconds",
 		"dingtalk.readTimeoutMilliseconds")

@@ -29,6 +29,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/texts"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/job/internal/webcall"
 )
 
@@ -56,8 +57,15 @@ type handler struct {
 	header http.Header
 }
 
-// New makes the handler of a job. It is an errorhandler.Factory.
-func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
+// New makes the handler of a job. It is an [errorhandler.Factory].
+func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) { return newHandler(cfg, nil) }
+
+// Guarded returns a factory as [New] is one, of handlers that call only what a guard allows.
+func Guarded(guard errorhandler.Guard) errorhandler.Factory {
+	return func(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) { return newHandler(cfg, guard) }
+}
+
+func newHandler(cfg job.Config, guard webcall.Guard) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
 	h := &handler{url: p.WebAddress("webhook.url"), header: http.Header{"Content-Type": {"application/json"}}}
 	webcall.AddHeaders(h.header, p, "webhook.header.")
@@ -65,8 +73,9 @@ func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 		Connect: p.Milliseconds("webhook.connectTimeoutMilliseconds", 3*time.Second),
 		Read:    p.Milliseconds("webhook.readTimeoutMilliseconds", 5*time.Second),
 		Bytes:   64 << 10, Tail: 512, Redirects: 3,
-		Address: cfg.Props["webhook.url"], Redact: p,
+		Address: cfg.Props["webhook.url"], Redact: p, Guard: guard,
 	})
+	webcall.Judge(p, guard, "webhook.url", cfg.Props["webhook.url"], h.url, h.header)
 	p.Only("webhook.", "webhook.url", "webhook.header.", "webhook.connectTimeoutMilliseconds", "webhook.readTimeoutMilliseconds")
 	return h, p.Err()
 }

@@ -39,9 +39,17 @@ type handler struct {
 }
 
 // New makes the handler of a job. It is an [errorhandler.Factory].
-func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
+func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) { return newHandler(cfg, nil) }
+
+// Guarded returns a factory as [New] is one, of handlers that call only what a guard allows.
+func Guarded(guard errorhandler.Guard) errorhandler.Factory {
+	return func(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) { return newHandler(cfg, guard) }
+}
+
+func newHandler(cfg job.Config, guard errorhandler.Guard) (job.ErrorHandler, error) {
 	p := job.ReadProps(cfg.Props)
-	h := &handler{webhook: p.WebAddress("wechat.webhook"), robot: chat.New(p, "wechat.", cfg.Props["wechat.webhook"])}
+	address := p.WebAddress("wechat.webhook")
+	h := &handler{webhook: address, robot: chat.New(p, "wechat.", cfg.Props["wechat.webhook"], address, guard)}
 	p.Only("wechat.", "wechat.webhook", "wechat.connectTimeoutMilliseconds", "wechat.readTimeoutMilliseconds")
 	return h, p.Err()
 }

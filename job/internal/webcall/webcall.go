@@ -145,6 +145,27 @@ func placeOf(address *url.URL) (place struct{ scheme, host, port string }) {
 	return place
 }
 
+// Judge notes as a fault of a setting that a guard refuses the address in it, which the setting may only refer to, or the host
+// that headers name instead; so this is known before the first call. Without a guard, it notes nothing.
+func Judge(settings Settings, guard Guard, name, setting, address string, header http.Header) {
+	to, err := url.Parse(address)
+	if guard == nil || address == "" || err != nil { // which is a fault by itself
+		return
+	}
+	req := &http.Request{URL: to, Host: to.Host}
+	if header != nil {
+		SetHeaders(req, header)
+	}
+	err = Limits{Guard: guard}.allow(req)
+	switch {
+	case err == nil:
+	case reference.Is(setting): // and its value is nobody's affair
+		settings.Fault(name, "must lead to an address that may be called from here")
+	default:
+		settings.Fault(name, "must be an address that may be called from here: "+err.Error())
+	}
+}
+
 // allow asks the guard about a request: about its address, and about that of the host which it names, as there may be several
 // behind one address.
 func (l Limits) allow(req *http.Request) error {

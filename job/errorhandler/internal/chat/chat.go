@@ -26,14 +26,15 @@ type Robot struct {
 	caller *webcall.Caller
 }
 
-// New makes a robot with the timeouts of the settings. Errors show the address as it is set, which may be a
-// reference.
-func New(p *job.PropsReader, prefix, address string) Robot {
+// New makes a robot with the timeouts of the settings, at an address of the setting webhook. Errors show that as it is set, which
+// may be a reference. guard says what may be called; nil: everything.
+func New(p *job.PropsReader, prefix, set, address string, guard webcall.Guard) Robot {
+	webcall.Judge(p, guard, prefix+"webhook", set, address, nil)
 	return Robot{webcall.New(webcall.Limits{
 		Connect: p.Milliseconds(prefix+connectTimeout, 3*time.Second),
 		Read:    p.Milliseconds(prefix+readTimeout, 5*time.Second),
 		Bytes:   answerBytes, Tail: answerBytes,
-		Address: address, Signed: true, Redact: p,
+		Address: set, Signed: true, Redact: p, Guard: guard,
 	})}
 }
 
