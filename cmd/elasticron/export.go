@@ -118,7 +118,7 @@ func lacksRights(jobs map[string]bool, of *rights) error {
 }
 
 func newDiff(p *program) *cobra.Command {
-	fileName, strict := "", false
+	fileName, strict, secrets := "", false, false
 	cmd := &cobra.Command{
 		Use:   "diff -f FILE",
 		Short: "Show how a file of jobs differs from what is stored",
@@ -150,7 +150,11 @@ job of the file; else nothing is compared, and the exit status is 3.`,
 		if err != nil {
 			return err
 		}
-		lines := jobfile.Differences(file, nodes)
+		differences := jobfile.Differences
+		if secrets {
+			differences = jobfile.DifferencesWithSecrets
+		}
+		lines := differences(file, nodes)
 		for _, line := range lines {
 			if _, err := io.WriteString(cmd.OutOrStdout(), printable(line)+"\n"); err != nil {
 				return err
@@ -165,6 +169,7 @@ job of the file; else nothing is compared, and the exit status is 3.`,
 		return nil
 	})
 	fileFlag(cmd, &fileName)
+	secretsFlag(cmd.Flags(), &secrets)
 	cmd.Flags().BoolVar(&strict, "exit-code", false, "end with status 1 if anything differs")
 	return cmd
 }

@@ -24,11 +24,15 @@ given.`,
 		if operation == "" {
 			return misuse("--to is missing: want the id of an operation, as elasticron audit lists it")
 		}
+		if err := v.opensRollback(v.ctx, bare("job", args[0]), operation); err != nil {
+			return err
+		}
 		return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
 			return v.op.RollBack(ctx, bare("job", args[0]), operation, opts)
 		})
 	})
 	v.asks = true
+	secretsFlag(cmd.Flags(), &v.secrets)
 	cmd.Flags().StringVar(&operation, "to", "", "id of the operation (required)")
 	return cmd
 }

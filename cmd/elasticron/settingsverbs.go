@@ -52,6 +52,7 @@ and asks, unless --yes is given.`,
 				return err
 			}
 		}
+		v.opens(job, was.Value, text)
 		s := operate.Settings{Text: text, Shown: was.Revision, ShownText: was.Value}
 		err = v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
 			return v.op.ChangeSettings(ctx, job, s, opts)
@@ -62,6 +63,7 @@ and asks, unless --yes is given.`,
 		return err
 	})
 	v.asks = true
+	secretsFlag(cmd.Flags(), &v.secrets)
 	cmd.Flags().StringArrayVar(&set, "set", nil, "setting and value, such as cron='0 0/2 * * * ?'; may be repeated (default: an editor)")
 	return cmd
 }
@@ -331,6 +333,7 @@ them. It asks, unless --yes is given.`,
 		})
 	})
 	v.asks = true
+	secretsFlag(cmd.Flags(), &v.secrets)
 	fileFlag(cmd, &fileName)
 	return cmd
 }
@@ -349,7 +352,11 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.
 	if err != nil {
 		return err
 	}
-	lines, stays := jobfile.Applied(file, nodes)
+	differences := jobfile.Applied
+	if v.secrets {
+		differences = jobfile.AppliedWithSecrets
+	}
+	lines, stays := differences(file, nodes)
 	changes := len(lines)
 	for _, name := range slices.Sorted(maps.Keys(stays)) {
 		is, by := "enabled", "disable"
@@ -365,6 +372,11 @@ func (v *verb) apply(fileName string, do func(ctx context.Context, was registry.
 	}
 	seen := registry.NewSnapshot(revision, nodes)
 	names := namesIn(file)
+	for path, text := range file.Nodes() {
+		if name, _ := jobtree.Parse(path); name.Kind == jobtree.KindConfig && seen.Get(path).Exists() {
+			v.opens(name.Job, seen.Get(path).Value, text)
+		}
+	}
 	var apply ofJob = func(ctx context.Context, name string, opts operate.Options) (operate.Result, error) {
 		return do(ctx, seen.Get(jobtree.For(name).Config()), inFile[name], opts)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/operate"
 	"github.com/elasticron/elasticron/registry"
 )
@@ -27,6 +28,9 @@ type verb struct {
 	yes     bool
 	timeout time.Duration
 	output  format
+
+	secrets bool                               // plans show them
+	opened  map[string][]jobtree.ChangedMember // of jobs: what plans show, with secrets
 
 	asks bool // it asks before it acts, unless --yes is given
 	in   io.Reader
@@ -146,7 +150,7 @@ func (v *verb) one(do onOneJob) error {
 		if err != nil {
 			return err
 		}
-		if err := v.ask(planText(result.Plan)); err != nil {
+		if err := v.ask(planText(v.shownPlan(result.Plan))); err != nil {
 			return err
 		}
 		opts.DryRun, opts.Shown = false, &result.Plan
@@ -176,6 +180,7 @@ func repeatable(err error, key string) error {
 
 // show writes the result of an operation that was done, or begun; err says what is not well with it.
 func (v *verb) show(result operate.Result, err error) error {
+	result.Plan = v.shownPlan(result.Plan)
 	if v.output != formatTable {
 		return v.output.write(v.out, result)
 	}

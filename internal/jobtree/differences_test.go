@@ -63,3 +63,19 @@ func TestDifferencesAreNoneBetweenADefaultAndItsWord(t *testing.T) {
 	require.Empty(t, standard.Differences(spelt))
 	require.Empty(t, jobtree.Differences(standard, spelt))
 }
+
+// That a hidden value was changed is shown, and what it is only to who asks for secrets.
+func TestHiddenChanges(t *testing.T) {
+	t.Parallel()
+	before := job.Config{Name: "a", Cron: "@daily", ShardingTotalCount: 1, Parameter: "one", Props: map[string]string{"http.data": "b=1", "http.uri": "u", "x": "<1>"}}
+	after := before
+	after.Parameter, after.Props = "two", map[string]string{"http.data": "b=2", "http.uri": "u", "x": "<2>"}
+	require.Equal(t, []string{
+		`jobParameter: stored "***", declared "***(changed)"`,
+		`props: stored {"http.data":"***","http.uri":"***","x":"<1>"}, declared {"http.data":"***(changed)","http.uri":"***","x":"<2>"}`,
+	}, jobtree.Differences(before, after))
+	require.Equal(t, []string{
+		`jobParameter: stored "one", declared "two"`,
+		`props: stored {"http.data":"b=1","http.uri":"u","x":"<1>"}, declared {"http.data":"b=2","http.uri":"u","x":"<2>"}`,
+	}, jobtree.DifferencesWithSecrets(before, after))
+}

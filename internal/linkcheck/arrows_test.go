@@ -117,7 +117,7 @@ var rooms = []struct{ name, imports string }{
 	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},
 
 	// Jobs without code.
-	{"worker", "health history history/observe internal/execution internal/jobtree internal/logqueue internal/option internal/pgroup internal/protect internal/reference internal/repeats internal/texts job job/httpjob job/script metrics operate registry scheduler seed"},
+	{"worker", "health history history/observe internal/execution internal/jobtree internal/logqueue internal/option internal/pgroup internal/protect internal/reference internal/repeats internal/texts job job/errorhandler job/httpjob job/script metrics operate registry scheduler seed"},
 }
 
 // above are the programs: they may import any room, and no room imports them.

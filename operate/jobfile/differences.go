@@ -13,13 +13,22 @@ import (
 // Applied is [Differences] of which each is gone when the file has been applied. stays says of the jobs that are otherwise
 // disabled or enabled than in the file whether they are disabled: that stays as it is.
 func Applied(file seed.File, nodes []registry.Node) (lines []string, stays map[string]bool) {
+	return applied(file, Differences(file, nodes))
+}
+
+// AppliedWithSecrets is [Applied] for who may see everything.
+func AppliedWithSecrets(file seed.File, nodes []registry.Node) (lines []string, stays map[string]bool) {
+	return applied(file, DifferencesWithSecrets(file, nodes))
+}
+
+func applied(file seed.File, differences []string) (lines []string, stays map[string]bool) {
 	stays = make(map[string]bool)
 	of := make(map[string]string) // the lines that say so, and of which job
 	for _, job := range Jobs(file) {
 		of["~ "+job.Name+"  disabled: stored true, declared false"] = job.Name
 		of["~ "+job.Name+"  disabled: stored false, declared true"] = job.Name
 	}
-	for _, line := range Differences(file, nodes) {
+	for _, line := range differences {
 		if job, is := of[line]; is {
 			stays[job] = strings.Contains(line, ": stored true")
 			continue
@@ -33,6 +42,15 @@ func Applied(file seed.File, nodes []registry.Node) (lines []string, stays map[s
 // does not have, and with ~ for what differs in it. What may be secret is hidden. A job that is stopped to be moved to another
 // registry counts as disabled only if it was so before.
 func Differences(file seed.File, nodes []registry.Node) (lines []string) {
+	return differences(file, nodes, jobtree.Mask, false)
+}
+
+// DifferencesWithSecrets is [Differences] for who may see everything.
+func DifferencesWithSecrets(file seed.File, nodes []registry.Node) (lines []string) {
+	return differences(file, nodes, func(_, value string) string { return value }, true)
+}
+
+func differences(file seed.File, nodes []registry.Node, mask func(path, value string) string, secrets bool) (lines []string) {
 	stored := make(map[string]registry.Node, len(nodes))
 	for _, n := range nodes {
 		stored[n.Path] = n
@@ -46,14 +64,14 @@ func Differences(file seed.File, nodes []registry.Node) (lines []string) {
 		what := path[len(jobtree.For(name.Job).Root())+1:]
 		switch {
 		case !was.Exists():
-			shown := jobtree.Mask(path, value)
+			shown := mask(path, value)
 			if strings.Contains(shown, "\n") {
 				shown = strconv.Quote(shown) // so that it is one line
 			}
 			lines = append(lines, fmt.Sprintf("+ %s  %s  %s", name.Job, what, shown))
 		case was.Value == value:
 		case name.Kind == jobtree.KindConfig:
-			lines = append(lines, configDifferences(name.Job, was, value)...)
+			lines = append(lines, configDifferences(name.Job, was, value, secrets)...)
 		default:
 			lines = append(lines, fmt.Sprintf("~ %s  %s  %q -> %q", name.Job, what, was.Value, value))
 		}
@@ -61,17 +79,21 @@ func Differences(file seed.File, nodes []registry.Node) (lines []string) {
 	return lines
 }
 
-func configDifferences(job string, was registry.Node, value string) (lines []string) {
+func configDifferences(name string, was registry.Node, value string, secrets bool) (lines []string) {
 	stored, err := jobtree.DecodeConfig(was)
 	if err != nil {
-		return []string{fmt.Sprintf("~ %s  config  cannot be read as it is stored: %s", job, err)}
+		return []string{fmt.Sprintf("~ %s  config  cannot be read as it is stored: %s", name, err)}
 	}
 	declared, err := jobtree.DecodeConfig(registry.Node{Path: was.Path, Value: value})
 	if err != nil {
-		return []string{fmt.Sprintf("~ %s  config  cannot be read in the file: %s", job, err)}
+		return []string{fmt.Sprintf("~ %s  config  cannot be read in the file: %s", name, err)}
 	}
-	for _, d := range jobtree.Differences(stored, declared) {
-		lines = append(lines, fmt.Sprintf("~ %s  %s", job, d))
+	between := jobtree.Differences
+	if secrets {
+		between = jobtree.DifferencesWithSecrets
+	}
+	for _, d := range between(stored, declared) {
+		lines = append(lines, fmt.Sprintf("~ %s  %s", name, d))
 	}
 	return lines
 }
