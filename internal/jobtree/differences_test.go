@@ -67,9 +67,9 @@ func TestDifferencesAreNoneBetweenADefaultAndItsWord(t *testing.T) {
 // That a hidden value was changed is shown, and what it is only to who asks for secrets.
 func TestHiddenChanges(t *testing.T) {
 	t.Parallel()
-	before := job.Config{Name: "a", Cron: "@daily", ShardingTotalCount: 1, Parameter: "one", Props: map[string]string{"http.data": "b=1", "http.uri": "u", "x": "<1>"}}
+	before := job.Config{Name: "a", Cron: "@daily", ShardingTotalCount: 1, JobParameter: "one", Props: map[string]string{"http.data": "b=1", "http.uri": "u", "x": "<1>"}}
 	after := before
-	after.Parameter, after.Props = "two", map[string]string{"http.data": "b=2", "http.uri": "u", "x": "<2>"}
+	after.JobParameter, after.Props = "two", map[string]string{"http.data": "b=2", "http.uri": "u", "x": "<2>"}
 	require.Equal(t, []string{
 		`jobParameter: stored "***", declared "***(changed)"`,
 		`props: stored {"http.data":"***","http.uri":"***","x":"<1>"}, declared {"http.data":"***(changed)","http.uri":"***","x":"<2>"}`,
