@@ -17,13 +17,13 @@ const mostOfLeave = registry.MaxOps / 2
 // plan's does not. ok is false if the leave has to go alone: nobody else is there to whom the items could be given, the
 // state is not tidy or does not follow all items (what was lost of the others is not known, and has to be declared before they
 // move), so many items move that the transaction has no room for them, or Java instances share the job, whose
-// leaders have rules of their own. What moves in parts needs a leader who tidies up after it.
-func PlanLeave(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, leaver string, leave registry.Txn) (plan Plan, ok bool, err error) {
+// leaders have rules of their own. Instances for which without is true get no items. What moves in parts needs a leader who tidies up after it.
+func PlanLeave(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, leaver string, without func(jobtree.Instance) bool, leave registry.Txn) (plan Plan, ok bool, err error) {
 	taken := len(leave.If) + len(leave.Then)
 	if !s.KnowsAll() || s.SharedWithJava() || taken > mostOfLeave || len(Tidy(s, term)) > 0 {
 		return Plan{}, false, nil
 	}
-	others := slices.DeleteFunc(members(s), func(i jobtree.Instance) bool { return i.ID == leaver })
+	others := slices.DeleteFunc(members(s, without), func(i jobtree.Instance) bool { return i.ID == leaver })
 	plan, err = planFor(s, strategy, term, others, nil, taken)
 	if err != nil || len(others) == 0 || plan.Parts != nil {
 		return Plan{}, false, err

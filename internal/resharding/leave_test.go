@@ -32,7 +32,7 @@ func (w *world) leaveAlone(marks int) registry.Txn {
 
 func (w *world) planLeave(marks int) (resharding.Plan, bool) {
 	w.Helper()
-	plan, ok, err := resharding.PlanLeave(w.state(), averagely, w.term, instanceID("a"), w.leaveAlone(marks))
+	plan, ok, err := resharding.PlanLeave(w.state(), averagely, w.term, instanceID("a"), nil, w.leaveAlone(marks))
 	require.NoError(w, err)
 	return plan, ok
 }
@@ -104,11 +104,11 @@ func TestALeaveThatGoesAlone(t *testing.T) {
 	w.join("a", "b")
 	narrowed := w.state()
 	narrowed.Narrow([]int{0})
-	_, ok, err := resharding.PlanLeave(narrowed, averagely, w.term, instanceID("a"), w.leaveAlone(0))
+	_, ok, err := resharding.PlanLeave(narrowed, averagely, w.term, instanceID("a"), nil, w.leaveAlone(0))
 	require.NoError(t, err)
 	require.False(t, ok, "of items that are not followed nobody knows what was lost")
 	broken := sharding.StrategyFunc(func(sharding.Request) (sharding.Assignment, error) { return nil, errors.New("broken") })
-	_, ok, err = resharding.PlanLeave(w.state(), broken, w.term, instanceID("a"), w.leaveAlone(0))
+	_, ok, err = resharding.PlanLeave(w.state(), broken, w.term, instanceID("a"), nil, w.leaveAlone(0))
 	require.ErrorContains(t, err, "broken")
 	require.False(t, ok)
 }

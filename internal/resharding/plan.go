@@ -49,13 +49,14 @@ type Plan struct {
 // Items belong to the live instances whose servers are enabled and that are not about to leave. If there are none, the
 // assignment stays as it is: there is nobody to whom it matters. The error is that of [Run].
 func PlanOf(s *jobtree.State, strategy sharding.Strategy, term registry.Revision) (Plan, error) {
-	return PlanHolding(s, strategy, term, nil)
+	return PlanHolding(s, strategy, term, nil, nil)
 }
 
 // PlanHolding is [PlanOf] for a leader that holds moves back for now: where Java instances share the job,
-// those for which hold, given the item's owners, is true count as Held. A nil hold holds none.
-func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, hold func(from, to string) bool) (Plan, error) {
-	return planFor(s, strategy, term, members(s), hold, 0)
+// those for which hold, given the item's owners, is true count as Held. A nil hold holds none. Instances for which without
+// is true get no items, as if they were not there; a nil one leaves out nobody.
+func PlanHolding(s *jobtree.State, strategy sharding.Strategy, term registry.Revision, without func(jobtree.Instance) bool, hold func(from, to string) bool) (Plan, error) {
+	return planFor(s, strategy, term, members(s, without), hold, 0)
 }
 
 // planFor is [PlanHolding] for the members that may get items. Its transactions leave as much room as is taken by
@@ -103,10 +104,10 @@ func wanted(s *jobtree.State, strategy sharding.Strategy, members []jobtree.Inst
 }
 
 // members are the instances that may get items.
-func members(s *jobtree.State) []jobtree.Instance {
+func members(s *jobtree.State, without func(jobtree.Instance) bool) []jobtree.Instance {
 	var members []jobtree.Instance
 	for _, instance := range s.Instances {
-		if s.MayOwn(instance) {
+		if s.MayOwn(instance) && (without == nil || !without(instance)) {
 			members = append(members, instance)
 		}
 	}

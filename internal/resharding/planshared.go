@@ -9,7 +9,7 @@ import (
 // PlanStaying is the plan of a leader who leaves all items where they are, although their owners may be gone: it says by
 // its epoch that it leads. It is for jobs with [jobtree.State.StaticSharding] whose assignment is complete.
 func PlanStaying(s *jobtree.State, term registry.Revision) Plan {
-	members, total := members(s), s.Config.Value.ShardingTotalCount
+	members, total := members(s, nil), s.Config.Value.ShardingTotalCount
 	return planShared(s, Plan{Instances: len(members), Total: total}, members, current(s, total), term, nil)
 }
 
@@ -56,7 +56,7 @@ func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted 
 // Leaving lists the items of an instance that the strategy wants others to have, whatever they run now. The error is that of
 // [PlanOf].
 func Leaving(s *jobtree.State, strategy sharding.Strategy, instance string) ([]int, error) {
-	members := members(s)
+	members := members(s, nil)
 	if len(members) == 0 {
 		return nil, nil
 	}

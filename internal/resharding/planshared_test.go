@@ -112,7 +112,7 @@ func TestASharedPlanIsRefusedWhenWhatGoesToJavaHasRun(t *testing.T) {
 	require.NotNil(t, refusal)
 	require.Equal(t, tree.ItemRecord(0), refusal.Path)
 
-	held, err := resharding.PlanHolding(w.sharedState(), average, w.term, func(from, to string) bool { return from == ours && to != ours })
+	held, err := resharding.PlanHolding(w.sharedState(), average, w.term, nil, func(from, to string) bool { return from == ours && to != ours })
 	require.NoError(t, err)
 	require.Zero(t, held.Moved)
 	require.Equal(t, []int{0}, held.Held)

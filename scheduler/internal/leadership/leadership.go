@@ -55,6 +55,7 @@ type Leadership struct {
 	static     static
 	strategist *strategist // nil until an application's strategy is asked
 	spread     spread
+	probation  probation
 	reconciler reconciler
 	removal    *removal // nil = what is there for no reason is not being removed
 }
@@ -66,6 +67,7 @@ func New(ports Ports) *Leadership { return &Leadership{ports: ports} }
 // instance.
 func (l *Leadership) Observe(v room.View, t jobtree.Touched) {
 	l.plan = l.plan || t.Config || t.Servers || t.Instances || t.Leader || t.Necessary || t.Epoch || t.Owners
+	l.probation.observe(v, t)
 	l.noteSpread(v, t)
 }
 

@@ -15,7 +15,11 @@ import (
 // which one members and settings want; at once if the owner of an item has gone, as nobody runs it meanwhile, and that
 // was not so a moment ago. Need is derived: a request that got lost strands nobody.
 func (l *Leadership) due(v room.View) bool {
-	l.plan = l.ports.Peers().MovesDue() || l.plan
+	over, in := l.probation.due()
+	l.plan = l.ports.Peers().MovesDue() || over || l.plan
+	if in > 0 {
+		l.ports.Wake(in)
+	}
 	if !l.plan {
 		return false
 	}
@@ -123,5 +127,9 @@ func (l *Leadership) planOf(v room.View) (resharding.Plan, error) {
 	if err != nil {
 		return resharding.Plan{}, err
 	}
-	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, l.ports.Peers().HoldBackMoves(v))
+	without := l.probation.without(v)
+	for _, server := range l.probation.untold(v, without) {
+		l.ports.Log().WarnContext(l.ports.Life(), "instances of a server die soon after they have joined: new ones get no items for a while", "server", server)
+	}
+	return resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, without, l.ports.Peers().HoldBackMoves(v))
 }
