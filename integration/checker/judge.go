@@ -24,6 +24,7 @@ func Judge(h History, rules Rules) []Finding {
 	j.judgeConcurrency()
 	j.judgeClocks()
 	j.judgeGoodput()
+	j.judgeLoops()
 	j.judgeCheckpoints()
 	j.judgeHooks()
 	j.judgeStops()

@@ -146,7 +146,7 @@ func (j *judge) judgeAnswer(at time.Time) {
 		}
 	}
 	for _, m := range members {
-		if !owners[m] {
+		if !owners[m] && !j.onProbation(m, at) {
 			j.find(NoStall, at, NoItem, m+" got no item when a request for a resharding was answered")
 		}
 	}

@@ -104,3 +104,11 @@ func (s spans) outside(from, until time.Time) spans {
 	}
 	return rest
 }
+
+// except returns the times of the spans that none of the others covers.
+func (s spans) except(others spans) spans {
+	for _, x := range others {
+		s = s.without(x)
+	}
+	return s
+}

@@ -60,6 +60,8 @@ const (
 	changeJitter
 	changeLimits
 	toggleRecords
+	// To one process after the other in the same place, in seeds that are about it.
+	crashLoop
 
 	deeds
 )
@@ -75,7 +77,7 @@ var deedNames = [deeds]string{
 	"operate: trigger", "operate: backfill", "operate: disable the job", "operate: disable or enable an item", "operate: disable or enable a server",
 	"operate: change settings", "operate: roll back", "operate: remove and create", "operate: give up", "operate: reshard", "operate: tidy", "operate: shut down",
 	"change what an operation is about",
-	"change the jitter", "change what bounds executions", "toggle records",
+	"change the jitter", "change what bounds executions", "toggle records", "crash again and again",
 }
 
 func (d deed) String() string { return deedNames[d] }

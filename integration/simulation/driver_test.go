@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -132,6 +133,8 @@ func (d *driver) act(a action) {
 	switch {
 	case a.do == launch:
 		d.launchSomewhere(a)
+	case a.do == crashLoop:
+		d.wg.Go(func() { d.crashLoop(a) })
 	case a.do.onCluster():
 		d.actOnCluster(a)
 	case !a.do.byOperator() || !d.down:
@@ -421,6 +424,42 @@ func (d *driver) stop(i int) {
 		}
 		s.process, s.stopping = nil, false
 	})
+}
+
+// crashLoop has the process in a slot crash, and be started again, for a time: each of its lives is about as short as others.
+func (d *driver) crashLoop(a action) {
+	r := rand.New(rand.NewPCG(d.plan.seed, uint64(a.n)))
+	most := d.plan.pace.unit / time.Duration(1+r.IntN(10)) // up to a TTL, or a tenth of one
+	for until := time.Now().Add(a.lasts); time.Now().Before(until); {
+		d.mu.Lock()
+		s := &d.slots[a.slot]
+		if s.process == nil && !d.calm {
+			d.launch(a.slot, min(1, r.IntN(5)))
+		}
+		p := s.process
+		if p != nil && !p.troubled && !s.stopping {
+			p.troubled = true // else somebody stops it
+		} else {
+			p = nil
+		}
+		d.mu.Unlock()
+		time.Sleep(time.Duration(r.Int64N(int64(most))) + 10*time.Millisecond)
+		d.mu.Lock()
+		if p != nil {
+			p.troubled = false
+		}
+		if p != nil && s.process == p && !s.stopping && !d.calm {
+			s.process = nil
+			p.die()
+			d.wg.Go(p.vanish)
+		}
+		calm := d.calm
+		d.mu.Unlock()
+		if calm {
+			return
+		}
+		time.Sleep(time.Duration(r.Int64N(int64(most/4))) + time.Millisecond)
+	}
 }
 
 // shutDown has an operator ask the process in a slot to leave the job, and the process stops a moment later: alive, it

@@ -164,6 +164,7 @@ const (
 	traces   = "executions without records"
 	heads    = "begins ahead of fires"
 	refusals = "settings that a process refuses"
+	loops    = "crash loops"
 
 	operators = "operators"
 )
@@ -201,6 +202,8 @@ func (p *plan) specialize(between *time.Duration) {
 		p.beginAhead(r)
 	case 24, 25:
 		p.refuse(r)
+	case 26, 27:
+		p.loop(r)
 	case 30, 31, 32:
 		p.makeRoom(r)
 	}
@@ -410,6 +413,24 @@ func (p *plan) refuse(r *rand.Rand) {
 	p.drawn = []deed{launch, launch, changeParameter, changeParameter, changeParameter}
 	for range r.IntN(3) {
 		p.drawn = append(p.drawn, []deed{stop, crash, changeTotal, toggleItem, toggleServer, runByHand, changeMisfire, expire}[r.IntN(8)])
+	}
+}
+
+// loop has a process, or one on each of two servers, die soon after each start, for as long as ten fires and more, while others
+// live. Little else happens.
+func (p *plan) loop(r *rand.Rand) {
+	p.kind, p.holdups, p.hooks, p.processes = loops, nil, nil, 3+r.IntN(3)
+	p.config.ShardingTotalCount = 2 + r.IntN(11)
+	p.drawn = []deed{launch, launch}
+	for range r.IntN(3) {
+		p.drawn = append(p.drawn, []deed{stop, toggleItem, runByHand, changeMisfire, toggleFailover, changeTotal, expire, forgetLeader}[r.IntN(8)])
+	}
+	p.faults = time.Duration(18+r.IntN(6))*p.pace.unit + offBeat
+	from := p.pace.scaled(2*time.Second) + time.Duration(r.Int64N(int64(p.pace.unit)))
+	for i := range 1 + r.IntN(2) {
+		p.actions = append(p.actions, action{
+			at: from, do: crashLoop, slot: (r.IntN(p.processes/2)*2 + i) % p.processes, lasts: p.pace.unit * time.Duration(12+r.IntN(4)), n: r.IntN(1000),
+		})
 	}
 }
 

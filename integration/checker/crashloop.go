@@ -1,0 +1,91 @@
+package checker
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+)
+
+// unmannedFor is for how many TTLs an item may belong to no living process while another lives all that time. Each death costs
+// one, and what instances that come and go meanwhile know of each other some more.
+const unmannedFor = 6
+
+// judgeLoops judges whether items found their way to those who live, however others come and go: each of the moves may be
+// in time, and yet go to one that is dead by then.
+func (j *judge) judgeLoops() {
+	bound := unmannedFor * j.rules.TTL
+	var troubles spans // in which those who would move items may be late
+	for _, id := range append(j.instances(), "") {
+		troubles = append(troubles, j.trouble(id, false, j.rules.Settle+j.rules.Detect, Cut, Paused, Slow, Down, Lost, Denied, Misset, Paced, Tampered, Refused)...)
+	}
+	troubles = troubles.merge()
+	lives, stewards := make(map[string]spans), make(map[string]spans)
+	for _, id := range j.instances() {
+		lives[id] = j.takingPart(id)
+		off := of(j.courses.servers, jobtree.ServerOf(id)).when(j.End, func(is bool) bool { return is })
+		told := of(j.courses.leaves, id).when(j.End, func(is bool) bool { return is })
+		stewards[id] = lives[id].except(slices.Concat(troubles, off, told).merge())
+	}
+	usable := j.courses.settings.when(j.End, func(s *settings) bool { return s.usable })
+	for n, owner := range j.courses.owner {
+		var manned spans
+		for i, s := range *owner {
+			until := j.End
+			if i+1 < len(*owner) {
+				until = (*owner)[i+1].from
+			}
+			manned = append(manned, lives[s.is].and(spans{{s.from, until}})...)
+		}
+		runnable := of(j.courses.runnable, n).when(j.End, func(is bool) bool { return is })
+		unmanned := runnable.and(usable).except(manned.merge())
+		for _, id := range j.instances() {
+			both := unmanned.and(stewards[id])
+			if i := slices.IndexFunc(both, func(x span) bool { return x.until.Sub(x.from) > bound }); i >= 0 {
+				j.find(NoStall, both[i].from, n, fmt.Sprintf("the item belonged to no living process until %s, though %s lived", clock(both[i].until), id))
+				break
+			}
+		}
+	}
+}
+
+// takingPart returns when an instance is registered by a life of its process that goes on.
+func (j *judge) takingPart(id string) spans {
+	if len(j.States) == 0 {
+		return nil
+	}
+	var all spans
+	for _, life := range j.lives(id, j.States[0].At, j.End) {
+		if !j.alive(id, life.from) {
+			continue
+		}
+		for _, present := range j.presence[id] {
+			if !present.from.Before(life.from) { // else it is that of a former life
+				all = append(all, spans{present}.and(spans{life})...)
+			}
+		}
+	}
+	return all.merge()
+}
+
+// onProbation tells whether an instance may be left without items at a moment, as others of its server were gone soon after
+// they had joined.
+func (j *judge) onProbation(instance string, at time.Time) bool {
+	present := j.presence[instance]
+	if len(present) == 0 || at.Sub(present[len(present)-1].from) > 2*j.rules.TTL+j.rules.Settle {
+		return false
+	}
+	memory := max(time.Minute, 4*j.rules.TTL) + j.rules.Settle
+	for id, spans := range j.presence {
+		if jobtree.ServerOf(id) != jobtree.ServerOf(instance) {
+			continue
+		}
+		if slices.ContainsFunc(spans, func(x span) bool {
+			return !x.until.After(at) && at.Sub(x.until) < memory && x.until.Sub(x.from) < 3*j.rules.TTL+j.rules.Settle
+		}) {
+			return true
+		}
+	}
+	return false
+}
