@@ -51,8 +51,8 @@ func (s *Scheduler) storeConfig(ctx context.Context, cfg job.Config, declared *j
 			return false, err
 		}
 		guards, note, err := s.writtenDown(ctx, cfg.Name, found, deed{
-			id:   fmt.Sprintf("declared-%d", found.Revision), // which is replaced once
-			verb: "declare", changed: s.replaced(root, found, text),
+			id:   fmt.Sprintf("declared@%d", found.Revision), // which is replaced once; it is not the number of a part
+			verb: jobtree.VerbDeclare, changed: s.replaced(root, found, text),
 		})
 		if err != nil {
 			return false, err
@@ -134,6 +134,9 @@ func (s *Scheduler) declaredOver(ctx context.Context, root string, found registr
 		return "", &ClassConflictError{Job: cfg.Name, Stored: stored.ClassName(), Declared: cfg.ClassName()}
 	}
 	if !s.traits.StartDisabled { // whether the job is disabled is up to operators, once it is there
+		if cfg.Disabled && !stored.Disabled {
+			s.log.WarnContext(ctx, "the job is declared as disabled and is not: whether it is, its first declaration says alone, and then operators", logJob, cfg.Name)
+		}
 		cfg.Disabled = stored.Disabled
 	}
 	switch conflict {

@@ -99,6 +99,13 @@ const (
 	VerbBackfill = "backfill"
 )
 
+// VerbDeclare is the verb of a declaration that replaced the settings.
+const VerbDeclare = "declare"
+
+// declaredLast is how many of declarations that follow each other are kept beside the first of them, which tells what the
+// settings were before.
+const declaredLast = 3
+
 // OnlyAsked tells whether all that was done since an earlier list of the same job, whose node was at a revision, was to ask
 // for runs. What the list has dropped since, or does not tell apart from what was there before, may have been anything.
 // An operation that goes on under its id, such as a backfill with its next fire, stands behind what others did meanwhile.
@@ -141,7 +148,7 @@ func (o Operated) Moved(begun string) Operated {
 
 // With returns what is to be written after one more operation. It drops the oldest ones that are too many or
 // too long. A text before that has no room even without them is not kept, and costs none of them its place. Parts of one
-// operation that follow each other count as one: else a file with many disabled items pushes out the change of settings with
+// operation that follow each other count as one, and of declarations the first and the last few are kept: else a file with many disabled items pushes out the change of settings with
 // which it began, and so what it may be rolled back to.
 func (o Operated) With(op Operation) Operated {
 	alone := o
@@ -150,6 +157,7 @@ func (o Operated) With(op Operation) Operated {
 		op.Before, op.Cut = "", true
 	}
 	o.Operations = append(slices.Clone(o.Operations), op)
+	o.Operations = fewDeclared(o.Operations)
 	wholes := 0
 	for i := len(o.Operations) - 1; i >= 0; i-- {
 		if i+1 == len(o.Operations) || wholeOf(o.Operations[i].ID) != wholeOf(o.Operations[i+1].ID) {
@@ -164,6 +172,19 @@ func (o Operated) With(op Operation) Operated {
 		o.Operations = o.Operations[1:]
 	}
 	return o // what is unknown is kept, however long
+}
+
+// fewDeclared drops those in the middle where the last operations are many declarations: those of two versions of a program,
+// restarted by turns, would push out what people did.
+func fewDeclared(ops []Operation) []Operation {
+	first := len(ops)
+	for first > 0 && ops[first-1].Verb == VerbDeclare {
+		first--
+	}
+	if len(ops)-first <= 1+declaredLast {
+		return ops
+	}
+	return slices.Delete(ops, first+1, len(ops)-declaredLast)
 }
 
 // PartID is the id of a part of an operation that is made of several: the whole's with a number.

@@ -79,7 +79,7 @@ func (w *world) room(t *testing.T, others peers.Peers) *Leadership {
 	t.Helper()
 	w.t, w.others = t, others
 	l := New(w)
-	l.Observe(room.View{}, jobtree.Touched{Necessary: true})
+	l.Observe(seeing(t, 0), jobtree.Touched{Necessary: true})
 	return l
 }
 

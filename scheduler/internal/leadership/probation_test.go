@@ -1,0 +1,238 @@
+package leadership
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/internal/jobtree"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/backend"
+	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/room"
+)
+
+const probationTTL = 5 * time.Second
+
+// The instances of the tests of probation.
+const old, sick, sick2, well = "10.0.0.1@-@1", "10.0.0.9@-@1", "10.0.0.9@-@2", "10.0.0.2@-@1"
+
+// watched is a probation with the tree that it sees.
+type watched struct {
+	probation
+	view     room.View
+	revision registry.Revision
+}
+
+func watching(t *testing.T, ids ...string) *watched {
+	t.Helper()
+	session, _ := backend.NewSession(mySession, probationTTL, func() time.Duration { return 0 }, 0)
+	w := &watched{view: room.View{Facts: &room.Facts{
+		Process: &room.Process{Instance: old}, Tree: jobtree.For("orders"), State: jobtree.NewState("orders"),
+		Attached: &room.Attachment{Session: session, Ctx: t.Context()},
+	}}}
+	cfg := seeing(t, 0).State.Config.Value
+	text, err := jobtree.EncodeConfig(cfg)
+	require.NoError(t, err)
+	changes := []registry.Node{{Path: w.view.Tree.Config(), Value: text}}
+	for _, id := range ids {
+		changes = append(changes, w.instance(id))
+	}
+	w.step(changes...)
+	return w
+}
+
+func (w *watched) instance(id string) registry.Node {
+	return registry.Node{Path: w.view.Tree.Instance(id), Value: jobtree.InstanceIdle, Session: foreignSession}
+}
+
+// step has nodes be written, or removed if they have neither value nor session, in one transaction.
+func (w *watched) step(nodes ...registry.Node) {
+	w.revision++
+	step := registry.Step{Snapshot: registry.NewSnapshot(w.revision, nil)}
+	for _, n := range nodes {
+		change := registry.Change{Old: registry.Node{Path: n.Path, Created: 1, Revision: 1}}
+		if n.Value != "" || n.Session != 0 || n.Path == w.view.Tree.Necessary() {
+			n.Created, n.Revision = w.revision, w.revision
+			change = registry.Change{New: n}
+		}
+		step.Changes = append(step.Changes, change)
+	}
+	w.observe(w.view, w.view.State.Apply(step))
+}
+
+func (w *watched) joins(id string) {
+	w.step(w.instance(id), registry.Node{Path: w.view.Tree.Necessary()})
+}
+
+func (w *watched) dies(id string) { w.step(registry.Node{Path: w.view.Tree.Instance(id)}) }
+
+// out returns who gets no items.
+func (w *watched) out() []string {
+	var out []string
+	without := w.without(w.view)
+	for _, i := range w.view.State.Instances {
+		if without != nil && without(i) {
+			out = append(out, i.ID)
+		}
+	}
+	return out
+}
+
+// After an instance has died young, others of its server that are new get no items until they are not new any more.
+func TestWhoIsOnProbation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, old)
+		w.joins(sick)
+		require.Empty(t, w.out(), "nobody died")
+		time.Sleep(time.Second)
+		w.joins(sick2) // while the session of the first one lives on
+		time.Sleep(probationTTL)
+		w.dies(sick)
+		require.Equal(t, []string{sick2}, w.out())
+		over, in := w.due()
+		require.False(t, over)
+		require.Equal(t, probationTTL, in)
+		w.joins(well)
+		require.Equal(t, []string{sick2}, w.out(), "other servers have nothing to do with it")
+		time.Sleep(probationTTL)
+		over, _ = w.due()
+		require.True(t, over)
+		require.Empty(t, w.out())
+		over, in = w.due()
+		require.False(t, over)
+		require.Zero(t, in)
+	})
+}
+
+// Each death is remembered for a while, also that of one who had no items.
+func TestForHowLongADeathIsRemembered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, old)
+		for range 5 {
+			w.joins(sick)
+			time.Sleep(probationTTL + time.Second)
+			w.dies(sick)
+			time.Sleep(remembered - probationTTL - 2*time.Second)
+		}
+		w.joins(sick)
+		require.Equal(t, []string{sick}, w.out())
+		_, in := w.due()
+		require.Equal(t, probationTTL+2*time.Second, in, "as long as the death is remembered, and no longer")
+		time.Sleep(in)
+		over, _ := w.due()
+		require.True(t, over)
+		require.Empty(t, w.out())
+	})
+}
+
+// Who leaves, or was there for long, or before anybody watched, did not die young.
+func TestWhoDidNotDieYoung(t *testing.T) {
+	t.Parallel()
+	gone := func(w *watched) registry.Node { return registry.Node{Path: w.view.Tree.Instance(sick)} }
+	for name, goes := range map[string]func(w *watched){
+		"it leaves": func(w *watched) { w.step(gone(w), registry.Node{Path: w.view.Tree.Necessary()}) },
+		"it leaves, as it was told to": func(w *watched) {
+			n := w.instance(sick)
+			n.Value = jobtree.InstanceShutdown
+			n.Created = w.view.State.Instance(sick).Created
+			i := w.view.State.Apply(registry.Step{Changes: []registry.Change{{New: n}}, Snapshot: registry.NewSnapshot(w.revision, nil)})
+			w.observe(w.view, i)
+			w.step(gone(w))
+		},
+		"it leaves beside what it owned": func(w *watched) {
+			left := registry.Node{Path: w.view.Tree.FailoverLeft(sick), Value: " "}
+			w.step(gone(w), left)
+		},
+		"it leaves with the leadership": func(w *watched) {
+			w.step(registry.Node{Path: w.view.Tree.Leader(), Value: sick, Session: foreignSession})
+			w.step(gone(w), registry.Node{Path: w.view.Tree.Leader()})
+		},
+		"the job is removed": func(w *watched) {
+			w.step(registry.Node{Path: w.view.Tree.Config()})
+			w.step(gone(w))
+		},
+		"it was there for long": func(w *watched) {
+			time.Sleep(youngFor * probationTTL)
+			w.dies(sick)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := watching(t, old)
+				w.joins(sick)
+				time.Sleep(time.Second)
+				goes(w)
+				require.Empty(t, w.deaths)
+				w.joins(sick2)
+				require.Empty(t, w.out())
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, old, sick)
+		w.dies(sick)
+		require.Empty(t, w.deaths, "it was there first")
+		w.joins(sick2)
+		w.step(w.instance(sick2)) // under another session: its own was lost
+		require.Contains(t, w.deaths, "10.0.0.9")
+		require.Equal(t, []string{sick2}, w.out())
+	})
+}
+
+// Items are not left to nobody, and where Java shares the job, its rules count.
+func TestNobodyElseIsThere(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, old)
+		w.joins(sick)
+		w.dies(sick)
+		w.joins(sick2)
+		require.Equal(t, []string{sick2}, w.out())
+		w.step(registry.Node{Path: w.view.Tree.Server("10.0.0.1"), Value: jobtree.EncodeServer(true)})
+		require.Empty(t, w.out(), "the other one may have none")
+		w.step(registry.Node{Path: w.view.Tree.Server("10.0.0.1")})
+		require.Equal(t, []string{sick2}, w.out())
+		w.view.Leaving = true
+		require.Empty(t, w.out(), "the other one leaves")
+		w.view.Leaving = false
+		w.view.State.ShareWithJava()
+		require.Empty(t, w.out())
+	})
+}
+
+// A leader leaves out who is on probation, and reshards when that is over.
+func TestALeaderWaitsForTheEndOfAProbation(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &world{}
+		l := w.room(t, peers.None{})
+		seen := watching(t, "me")
+		seen.joins(sick)
+		seen.dies(sick)
+		seen.joins(sick2)
+		l.probation = seen.probation
+		v := seeing(t, mySession, registry.Node{
+			Path: seen.view.Tree.Instance(sick2), Value: jobtree.InstanceIdle, Created: seen.revision, Revision: seen.revision, Session: foreignSession,
+		})
+		l.Decide(v)
+		time.Sleep(gatherFor)
+		batch := l.Decide(v)
+		require.Len(t, batch, 1)
+		for _, c := range batch[0].Txn.If {
+			require.NotEqual(t, v.Tree.Instance(sick2), c.Path)
+		}
+		require.Empty(t, l.Decide(v))
+		require.Greater(t, w.wakes[len(w.wakes)-1], probationTTL)
+		time.Sleep(probationFor * probationTTL)
+		l.Decide(v)
+		time.Sleep(gatherFor)
+		batch = l.Decide(v)
+		require.Len(t, batch, 1)
+	})
+}
