@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 
@@ -124,6 +125,27 @@ func TestADeploymentIsWrittenDown(t *testing.T) {
 	require.NoError(t, declare(t, server, jobOf(7), scheduler.OnConflict(scheduler.CodeWins)))
 	require.Equal(t, `{"format":9}`, stored(t, server)["/orders/operated"])
 	require.Contains(t, stored(t, server)["/orders/config"], `"shardingTotalCount":7`)
+}
+
+// Code that declares a job as disabled that is not is told so, whoever wins: it counts at the first declaration alone.
+func TestADeclarationDisablesNothing(t *testing.T) {
+	t.Parallel()
+	for _, conflict := range []scheduler.Conflict{scheduler.RegistryWins, scheduler.CodeWins, scheduler.RefuseConflict} {
+		server := memory.NewServer()
+		for _, disabled := range []bool{false, true, false} {
+			cfg := jobOf(1)
+			cfg.Disabled = disabled
+			var lines strings.Builder
+			reg := server.Open("test")
+			s, err := scheduler.New(reg, scheduler.WithLogger(slog.New(slog.NewTextHandler(&lines, nil))))
+			require.NoError(t, err)
+			_, err = s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }), scheduler.OnConflict(conflict))
+			require.NoError(t, err)
+			require.Equal(t, disabled, strings.Contains(lines.String(), "the job is declared as disabled and is not"), lines.String())
+			require.NoError(t, reg.Close(context.Background()))
+		}
+		require.NotContains(t, stored(t, server)["/orders/config"], `"disabled":true`)
+	}
 }
 
 // What code changes by the handle of a job is written down, too.

@@ -135,7 +135,7 @@ func (s *Scheduler) declaredOver(ctx context.Context, root string, found registr
 	}
 	if !s.traits.StartDisabled { // whether the job is disabled is up to operators, once it is there
 		if cfg.Disabled && !stored.Disabled {
-			s.log.WarnContext(ctx, "the job is declared as disabled and is not: whether it is, its first declaration says alone, and then operators", logJob, cfg.Name)
+			s.log.WarnContext(ctx, "the job is declared as disabled and is not: that counts at its first declaration alone", logJob, cfg.Name)
 		}
 		cfg.Disabled = stored.Disabled
 	}

@@ -101,6 +101,25 @@ func TestPartsOfAnOperationCountAsOne(t *testing.T) {
 	require.LessOrEqual(t, len(jobtree.EncodeOperated(o)), jobtree.MaxOperatedText)
 }
 
+// Declarations that follow each other push out nothing that people did, and the first of them tells what was before.
+func TestOfManyDeclarationsFewAreKept(t *testing.T) {
+	t.Parallel()
+	o := jobtree.Operated{}.With(jobtree.Operation{ID: "A", Verb: "disable item"})
+	declared := func(from, to int) (ids []string) {
+		for i := from; i <= to; i++ {
+			o = o.With(jobtree.Operation{ID: fmt.Sprintf("declared@%d", i), Verb: jobtree.VerbDeclare})
+		}
+		for _, op := range o.Operations {
+			ids = append(ids, op.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []string{"A", "declared@1", "declared@2", "declared@3", "declared@4"}, declared(1, 4))
+	require.Equal(t, []string{"A", "declared@1", "declared@38", "declared@39", "declared@40"}, declared(5, 40))
+	o = o.With(jobtree.Operation{ID: "B", Verb: "disable item"})
+	require.Equal(t, []string{"A", "declared@1", "declared@38", "declared@39", "declared@40", "B", "declared@41"}, declared(41, 41))
+}
+
 func TestATextThatIsTooLongIsNotKept(t *testing.T) {
 	t.Parallel()
 	o := jobtree.Operated{Removing: "AB"}.With(jobtree.Operation{ID: "1", Before: strings.Repeat("x", jobtree.MaxOperatedText)})

@@ -139,9 +139,9 @@ func TestWhoDidNotDieYoung(t *testing.T) {
 		"it leaves, as it was told to": func(w *watched) {
 			n := w.instance(sick)
 			n.Value = jobtree.InstanceShutdown
-			n.Created = w.view.State.Instance(sick).Created
-			i := w.view.State.Apply(registry.Step{Changes: []registry.Change{{New: n}}, Snapshot: registry.NewSnapshot(w.revision, nil)})
-			w.observe(w.view, i)
+			n.Created, n.Revision = w.view.State.Instance(sick).Created, w.revision+1
+			touched := w.view.State.Apply(registry.Step{Changes: []registry.Change{{New: n}}, Snapshot: registry.NewSnapshot(w.revision, nil)})
+			w.observe(w.view, touched)
 			w.step(gone(w))
 		},
 		"it leaves beside what it owned": func(w *watched) {
