@@ -12,6 +12,16 @@ import (
 // one, and what instances that come and go meanwhile know of each other some more.
 const unmannedFor = 6
 
+const (
+	// youngFor is for how many TTLs an instance is registered at most that dies young.
+	youngFor = 3
+	// probationFor is for how many TTLs one that is new may be left without items after that.
+	probationFor = 2
+)
+
+// deathsAreKept is for how long it is remembered that an instance died young.
+func (j *judge) deathsAreKept() time.Duration { return max(time.Minute, 4*j.rules.TTL) }
+
 // judgeLoops judges whether items found their way to those who live, however others come and go: each of the moves may be
 // in time, and yet go to one that is dead by then.
 func (j *judge) judgeLoops() {
@@ -73,19 +83,56 @@ func (j *judge) takingPart(id string) spans {
 // they had joined.
 func (j *judge) onProbation(instance string, at time.Time) bool {
 	present := j.presence[instance]
-	if len(present) == 0 || at.Sub(present[len(present)-1].from) > 2*j.rules.TTL+j.rules.Settle {
+	if len(present) == 0 || at.Sub(present[len(present)-1].from) > probationFor*j.rules.TTL+j.rules.Settle {
 		return false
 	}
-	memory := max(time.Minute, 4*j.rules.TTL) + j.rules.Settle
+	memory := j.deathsAreKept() + j.rules.Settle
 	for id, spans := range j.presence {
 		if jobtree.ServerOf(id) != jobtree.ServerOf(instance) {
 			continue
 		}
 		if slices.ContainsFunc(spans, func(x span) bool {
-			return !x.until.After(at) && at.Sub(x.until) < memory && x.until.Sub(x.from) < 3*j.rules.TTL+j.rules.Settle
+			return !x.until.After(at) && at.Sub(x.until) < memory && x.until.Sub(x.from) < youngFor*j.rules.TTL+j.rules.Settle
 		}) {
 			return true
 		}
 	}
 	return false
+}
+
+// endsOfProbation returns the moments after instances may get items that were left without: a change of which nothing else tells.
+func (j *judge) endsOfProbation() spans {
+	gone := make(map[string][]time.Time) // by server
+	var all spans
+	each := func(do func(at time.Time, server string, joined bool)) {
+		for _, state := range j.States {
+			for _, c := range state.Step.Changes {
+				if name, ok := jobtree.Parse(c.Path()); ok && name.Job == j.Job && name.Kind == jobtree.KindInstance && c.Old.Created != c.New.Created {
+					do(state.At, jobtree.ServerOf(name.Key), c.New.Exists())
+					if c.Old.Exists() && c.New.Exists() {
+						do(state.At, jobtree.ServerOf(name.Key), false)
+					}
+				}
+			}
+		}
+	}
+	each(func(at time.Time, server string, joined bool) {
+		if !joined {
+			gone[server] = append(gone[server], at)
+		}
+	})
+	each(func(at time.Time, server string, joined bool) {
+		end := at.Add(probationFor * j.rules.TTL)
+		for _, g := range gone[server] {
+			over := g.Add(j.deathsAreKept())
+			if !joined || g.After(end) || over.Before(at) {
+				continue
+			}
+			if over.After(end) {
+				over = end
+			}
+			all = append(all, span{over, over.Add(j.rules.Settle)})
+		}
+	})
+	return all
 }

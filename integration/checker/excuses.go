@@ -13,6 +13,7 @@ func (j *judge) excuses() spans {
 		all = append(all, j.excusesOf(i)...)
 	}
 	all = append(all, j.excusesOfChanges()...)
+	all = append(all, j.endsOfProbation()...)
 	// What happened just before a change may have been under way when it came, and fires come a little
 	// earlier or later by other clocks.
 	for i := range all {
