@@ -3,7 +3,6 @@ package scheduler_test
 import (
 	"context"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 
@@ -135,13 +134,16 @@ func TestADeclarationDisablesNothing(t *testing.T) {
 		for _, disabled := range []bool{false, true, false} {
 			cfg := jobOf(1)
 			cfg.Disabled = disabled
-			var lines strings.Builder
+			var log lines
 			reg := server.Open("test")
-			s, err := scheduler.New(reg, scheduler.WithLogger(slog.New(slog.NewTextHandler(&lines, nil))))
+			s, err := scheduler.New(reg, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 			require.NoError(t, err)
 			_, err = s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }), scheduler.OnConflict(conflict))
 			require.NoError(t, err)
-			require.Equal(t, disabled, strings.Contains(lines.String(), "the job is declared as disabled and is not"), lines.String())
+			over, end := context.WithCancel(t.Context())
+			end()
+			require.NoError(t, s.Run(over), "it has the log take all lines")
+			require.Equal(t, disabled, log.count("the job is declared as disabled and is not") == 1)
 			require.NoError(t, reg.Close(context.Background()))
 		}
 		require.NotContains(t, stored(t, server)["/orders/config"], `"disabled":true`)
