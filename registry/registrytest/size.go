@@ -14,6 +14,8 @@ func sizeCases() []testCase {
 		{name: "SubtreeOfTenThousandNodes", run: subtreeOfTenThousandNodes},
 		{name: "HundredsOfViews", run: hundredsOfViews},
 		{name: "LongPaths", run: longPaths},
+		{name: "TreeOfEmptiedParents", run: treeOfEmptiedParents},
+		{name: "TheStoreOutlivesASessionOfManyNodes", needs: []Ability{Restart}, run: theStoreOutlivesASessionOfManyNodes},
 	}
 }
 
@@ -100,4 +102,75 @@ func longPaths(e *env) {
 	require.Len(e, e.list(p, "/long"), len(txns))
 	e.waitRevision(early.view, last)
 	early.requireAgrees(e, p)
+}
+
+// treeOfEmptiedParents removes a tree that was emptied in parts, as it is too large to be removed at once. What a store keeps
+// of parents whose children have gone must not be too large either.
+func treeOfEmptiedParents(e *env) {
+	p, other := e.open(), e.open()
+	view := e.view(other, registry.Root)
+	const parents = 5_000
+	folder := "/large/" + strings.Repeat("p", 200)
+	puts, deletes := make([]registry.Txn, parents/50), make([]registry.Txn, parents/50)
+	for i := range parents {
+		path := fmt.Sprintf("%s/%d/node", folder, i)
+		puts[i/50].Then = append(puts[i/50].Then, registry.Put(path, ""))
+		deletes[i/50].Then = append(deletes[i/50].Then, registry.Delete(path))
+	}
+	for _, txns := range [][]registry.Txn{puts, deletes} {
+		for i := range txns {
+			txns[i].Repeat = registry.RepeatHarmless
+		}
+		for _, o := range p.CommitAll(e.ctx, txns) {
+			require.NoError(e, o.Err)
+		}
+	}
+	e.commit(p, registry.Put("/large/last", ""))
+	_, err := p.Commit(e.ctx, registry.Txn{
+		If:   []registry.Condition{registry.Absent("/large/last")},
+		Then: []registry.Write{registry.DeleteTree("/large")},
+	})
+	require.ErrorIs(e, err, registry.ErrConflict)
+	require.Equal(e, []string{"/large/last"}, paths(e.list(p, registry.Root)))
+
+	revision, err := p.Commit(e.ctx, registry.Txn{
+		If:   []registry.Condition{registry.Present("/large/last"), registry.Absent(folder + "/config")},
+		Then: []registry.Write{registry.DeleteTree("/large")},
+	})
+	require.NoError(e, err)
+	e.waitRevision(view, revision)
+	require.Zero(e, view.Snapshot().Len())
+	require.Empty(e, e.list(p, registry.Root))
+}
+
+// theStoreOutlivesASessionOfManyNodes has a session hold as many nodes as it may, up to more than twice of what a request may
+// take, and then end. The store is there afterwards, with all else, and is so when it was started again.
+func theStoreOutlivesASessionOfManyNodes(e *env) {
+	other := e.openSteady()
+	e.commit(other, registry.Put("/before", ""))
+	p := e.openSteady()
+	session := e.session(p)
+	const jobs, bytes = 6_000, 400
+	txns := make([]registry.Txn, jobs)
+	for i := range txns {
+		path := fmt.Sprintf("/%05d-%s", i, strings.Repeat("p", bytes-6))
+		txns[i] = registry.Txn{Then: []registry.Write{registry.PutOwned(path+"/node", "", session)}, Repeat: registry.RepeatOwned}
+	}
+	held := 0
+	for _, o := range p.CommitAll(e.ctx, txns) {
+		if o.Err == nil {
+			held++
+			continue
+		}
+		require.ErrorIs(e, o.Err, registry.ErrNoSpace)
+	}
+	require.Positive(e, held)
+	require.NoError(e, session.Err())
+	require.Len(e, e.list(other, registry.Root), 1+held)
+	require.NoError(e, p.Close(e.ctx))
+
+	e.store.Restart(0)
+	again := e.openSteady()
+	require.Equal(e, []string{"/before"}, paths(e.list(again, registry.Root)))
+	e.commit(again, registry.Put("/after", ""))
 }

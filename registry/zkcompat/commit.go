@@ -127,6 +127,9 @@ func (a *attempt) try(ctx context.Context) (revision registry.Revision, done boo
 	if lost := a.sessionLost(l); lost != nil {
 		return a.refused(ctx, l, nil, lost)
 	}
+	if full := a.noRoom(waiting, l); full != nil {
+		return 0, true, full
+	}
 	s, err := a.r.look(waiting, l, a.txn, a.fresh || a.lost)
 	if err != nil {
 		return a.failed(err)
@@ -142,9 +145,30 @@ func (a *attempt) try(ctx context.Context) (revision registry.Revision, done boo
 			a.tries--
 			return 0, false, nil
 		}
+		if errors.Is(refused, registry.ErrTooLarge) && !a.lost {
+			if pruned, err := a.prune(waiting, l, s); pruned {
+				return 0, false, err
+			}
+		}
 		return a.refused(ctx, l, s, refused)
 	}
 	return a.send(ctx, l, p)
+}
+
+// prune makes a transaction that is too large smaller, if that is possible; then it is tried again. The error tells why not
+// all was done, unless somebody else did something meanwhile.
+func (a *attempt) prune(ctx context.Context, l *link, s *survey) (pruned bool, err error) {
+	pruned, err = s.prune(ctx, l)
+	switch {
+	case err == nil && pruned:
+		a.r.parents.forget()
+		a.tries--
+	case isOvertaken(err):
+		a.r.parents.forget()
+	case refusal(err) != nil:
+		return false, nil
+	}
+	return pruned, err
 }
 
 // unsent bounds by the transaction's turn what must come before it is sent. What was sent is settled.
@@ -175,6 +199,27 @@ func (a *attempt) sessionLost(l *link) error {
 	return nil
 }
 
+// noRoom tells that the session can hold no more nodes. That takes no look at the store: whoever is told tries again now and
+// then.
+func (a *attempt) noRoom(ctx context.Context, l *link) error {
+	if a.lost {
+		return nil // what became of it has to be settled first
+	}
+	var owned []string
+	for _, w := range a.txn.Then {
+		if w.Kind == registry.WritePutOwned {
+			owned = append(owned, a.r.ns.znode(w.Path))
+		}
+	}
+	if len(owned) == 0 || l.ephemerals.room(owned) == nil {
+		return nil
+	}
+	if l.recount(ctx) != nil {
+		return nil // it is refused when it is sent, if it comes to that
+	}
+	return l.ephemerals.room(owned)
+}
+
 // mayCome tells whether a try that got no answer may still be done: it was sent in a session that this process gave
 // up, and that the server may keep for a while.
 func (a *attempt) mayCome() bool {
@@ -188,10 +233,21 @@ func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision
 	if len(p.ops) == 0 {
 		return l.seen(), true, nil
 	}
+	claim, full := l.claimEphemerals(ctx, func() (*ephemeralClaim, error) { return l.ephemerals.claimOf(p.ops) })
+	if full != nil {
+		return a.refused(ctx, l, p.s, full)
+	}
 	if !a.lost {
 		a.since = l.seen()
 	}
-	answers, err := ask(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) { return c.Multi(p.ops...) })
+	answers, over, err := askFor(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) {
+		answers, err := c.Multi(p.ops...)
+		claim.settle(fateOf(err)) // also if nobody waits for the answer
+		return answers, err
+	})
+	if over == nil { // it was not sent
+		claim.settle(fateUndone)
+	}
 	switch {
 	case err == nil:
 		if p.tells < 0 || p.tells >= len(answers) || answers[p.tells].Stat == nil {

@@ -24,7 +24,8 @@
 // once had a child and nobody wrote to it after its creation, it counts as a parent, which is not a node. So a
 // znode that Java creates empty and without children, as servers/<ip> or necessary, is a node. While a parent
 // that Java created has not got its first child yet, it shows as an empty node for a moment. Deleting a
-// subtree deletes parents too. Deleting a node leaves its parents in place, because a Java leader relies on
+// subtree deletes parents too; if they are too many for one request, those without a node below them go before, in
+// requests of their own. Deleting a node leaves its parents in place, because a Java leader relies on
 // sharding/<item>.
 //
 // Two cases hardly occur in a job's tree: a node that is deleted while it has children, and a node that is put
@@ -139,6 +140,14 @@
 //   - A request may have 1 MiB (jute.maxbuffer), including values and paths. The number of operations has no
 //     limit. If a request is larger, the error is [registry.ErrTooLarge]; the server itself would drop the
 //     connection without a word.
+//   - The ephemeral nodes of a session may have paths of 960 KiB, and the first ones in each subtree directly below the
+//     namespace, which is a job, a third of that: who takes part in a job is to have room to lead it and to run its items. Beyond, a
+//     transaction ends with [registry.ErrNoSpace], until others of the session have gone. When a session ends, the servers write
+//     all these paths into one transaction, whatever its size. They do not read one again that is larger than jute.maxbuffer and
+//     jute.maxbuffer.extrasize together, each 1 MiB less a byte by default: then none can load its data any more. So do not set
+//     them lower. A handle counts its own session alone. Other clients have no such limit: Java's hold as much. A server with
+//     -Dzookeeper.closeSessionTxn.enabled=false writes no such transaction; if there is one already, all servers of the ensemble
+//     come back with a larger -Djute.maxbuffer.
 //   - An ephemeral node cannot have children: [registry.ErrUnsupported].
 //   - A commit is two round trips, unless views show all that it concerns, as those of a scheduler do; then it is one,
 //     as on etcd.
@@ -149,7 +158,8 @@
 //     timeout. Servers grant 2 to 20 ticks: 4 to 40 s by default.
 //   - A store that was restored from a backup, or wiped, lets no handle in that has seen later transactions:
 //     restart all processes.
-//   - The store has no quota of its own, so [registry.ErrNoSpace] comes only from quotas of a path.
+//   - The store has no quota of its own, so [registry.ErrNoSpace] comes only from quotas of a path, and from the limit of a
+//     session.
 //
 // # Costs
 //

@@ -160,11 +160,7 @@ func results(body []byte, count int) ([]result, error) {
 			one.data = r.text()
 			one.stat = r.stat()
 		case opChildren:
-			for range r.int() {
-				if one.names = append(one.names, r.text()); r.bad {
-					break
-				}
-			}
+			one.names = r.texts()
 		default:
 			r.bad = true
 		}
@@ -216,6 +212,15 @@ func (r *reader) long() int64 {
 }
 
 func (r *reader) text() string { return string(r.take(int(max(0, r.int())))) } // -1 is nothing
+
+func (r *reader) texts() (all []string) {
+	for range r.int() {
+		if all = append(all, r.text()); r.bad {
+			break
+		}
+	}
+	return all
+}
 
 func (r *reader) stat() zk.Stat {
 	return zk.Stat{

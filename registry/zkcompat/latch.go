@@ -71,6 +71,7 @@ type contender struct {
 	id      string
 	link    *link
 	own     string // its znode; empty while there is none
+	name    string // of the znode that was asked for, without its sequence
 
 	// entering is closed when the last request to create the znode is over; nil if there was none.
 	entering <-chan struct{}
@@ -160,14 +161,26 @@ func (c *contender) enter(ctx context.Context) (before string, err error) {
 			c.made = append(c.made, znode)
 		}
 	}
-	if err := c.r.makeParentsNoting(ctx, c.link, childOf(c.folder, "any"), note); err != nil {
+	name := childOf(c.folder, latchProtection+c.id+"-"+latchName)
+	claim, err := c.link.claimEphemerals(ctx, func() (*ephemeralClaim, error) {
+		return c.link.ephemerals.claim([]string{name}, nil, sequenceDigits)
+	})
+	if err != nil { // until others of this session have let go of theirs
 		return "", err
 	}
-	name := childOf(c.folder, latchProtection+c.id+"-"+latchName)
-	c.own = name // from now on there is something to clean up
+	if err := c.r.makeParentsNoting(ctx, c.link, childOf(c.folder, "any"), note); err != nil {
+		claim.settle(fateUndone)
+		return "", err
+	}
+	c.own, c.name = name, name // from now on there is something to clean up
 	_, c.entering, err = askFor(ctx, c.link, func(k *zk.Conn) (string, error) {
-		return k.Create(name, []byte{}, zk.FlagEphemeral|zk.FlagSequence, c.r.acl)
+		own, err := k.Create(name, []byte{}, zk.FlagEphemeral|zk.FlagSequence, c.r.acl)
+		claim.settle(fateOf(err))
+		return own, err
 	})
+	if c.entering == nil { // it was not sent
+		claim.settle(fateUndone)
+	}
 	if errors.Is(err, zk.ErrNoNode) {
 		c.r.parents.forget() // the latch's own node was removed
 	}
@@ -288,6 +301,7 @@ func (c *contender) withdraw() {
 			}
 		}
 		if left == 0 {
+			c.link.ephemerals.drop(c.name)
 			c.unmake(ctx)
 			return
 		}

@@ -33,6 +33,8 @@ type link struct {
 	calls  sync.WaitGroup
 	known  bool // the client says on each connection who it is; the keeper's goroutine uses it
 
+	ephemerals *ephemerals // of the session
+
 	zxid   atomic.Int64 // the newest transaction that an answer showed
 	event  atomic.Int64 // the one of which the event is that the client is told next; 0 if the server does not say
 	parted atomic.Bool  // the server confirmed that the session is closed
@@ -53,6 +55,7 @@ type link struct {
 
 func newLink(config Config, clock backend.SessionClock, told func(*link, zk.Event)) (*link, error) {
 	l := &link{config: config, clock: clock, told: told, changed: make(chan struct{})}
+	l.ephemerals = newEphemerals(newNamespace(config.Namespace).base)
 	l.quit, l.end = context.WithCancelCause(context.Background())
 	l.hosts = &hosts{link: l}
 	conn, events, err := zk.Connect(config.Servers, config.SessionTimeout,

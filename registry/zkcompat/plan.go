@@ -27,12 +27,16 @@ type plan struct {
 	proven map[string]bool               // znodes that are checked, or shown to be absent
 }
 
-// plan makes the multi. Each operation names the version that was seen, or creates what was absent.
-func (s *survey) plan() (*plan, error) {
-	p := &plan{
+func newPlan(s *survey) *plan {
+	return &plan{
 		s: s, acl: s.r.acl, tells: -1,
 		writes: make(map[string]registry.WriteKind), made: make(map[string]bool), proven: make(map[string]bool),
 	}
+}
+
+// plan makes the multi. Each operation names the version that was seen, or creates what was absent.
+func (s *survey) plan() (*plan, error) {
+	p := newPlan(s)
 	for _, w := range s.txn.Then {
 		p.writes[s.r.ns.znode(w.Path)] = w.Kind
 	}

@@ -249,6 +249,7 @@ type batch struct {
 
 	footprint footprint
 	parts     []part
+	claims    []*ephemeralClaim
 	ops       []any
 	users     [][]*commit    // of each operation
 	checks    map[string]int // which operation checks a znode
@@ -275,6 +276,11 @@ func (b *batch) add(c *commit) bool {
 	if err != nil || len(p.ops) == 0 || len(p.made) > 0 || b.size+p.size > maxRequest {
 		return false
 	}
+	claim, err := b.link.ephemerals.claimOf(p.ops)
+	if err != nil { // by itself, it has the server asked whether that is so
+		return false
+	}
+	b.claims = append(b.claims, claim)
 	b.merge(c, p)
 	return true
 }
@@ -309,6 +315,7 @@ func (b *batch) send(w *wire) {
 	hub.hearWrite(news{kind: writeSent, link: b.link, epoch: b.epoch, write: write})
 	sent := w.request(opMulti, multiRequest(b.ops, b.size), func(a answer) {
 		results, err := b.read(a)
+		b.settle(err)
 		if err == nil {
 			write.take(b.ops, results)
 		}
@@ -320,9 +327,23 @@ func (b *batch) send(w *wire) {
 		b.answered(results, err)
 	})
 	if !sent {
+		b.settle(&failure{})
 		hub.hearWrite(news{kind: writeAnswered, link: b.link, epoch: b.epoch, write: write})
 		b.release(b.commits(), verdict{})
 		b.q.ended(nil, false)
+	}
+}
+
+// settle counts what the session holds: before anybody decides by the answer what to create or delete next.
+func (b *batch) settle(err error) {
+	fate := fateUnknown
+	if _, failed := err.(*failure); failed { //nolint:errorlint // it is made here
+		fate = fateUndone
+	} else if err == nil {
+		fate = fateDone
+	}
+	for _, claim := range b.claims {
+		claim.settle(fate)
 	}
 }
 

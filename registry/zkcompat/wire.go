@@ -23,6 +23,7 @@ const (
 	opCloseSession  = -11
 	opSync          = 9
 	opSetAuth       = 100
+	opEphemerals    = 103
 	opRemoveWatches = 18
 	opAddWatch      = 106
 
