@@ -250,6 +250,7 @@ func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision
 	}
 	switch {
 	case err == nil:
+		a.r.parents.add(sortedKeys(p.made)...) // views may show them late
 		if p.tells < 0 || p.tells >= len(answers) || answers[p.tells].Stat == nil {
 			return l.seen(), true, nil
 		}

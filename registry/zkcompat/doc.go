@@ -18,7 +18,7 @@
 // node is an ephemeral znode; the id of its session is that of the ZooKeeper session. With
 // [Config.Digest] the package creates every znode for that user alone (scheme "auth"), and without it for
 // everybody (scheme "world"). The package creates missing parents together with a node, in the same
-// transaction; they are persistent and empty, as Java's are.
+// transaction; they are persistent and empty, as Java's are. So it does with the namespace: who only reads creates none.
 //
 // ZooKeeper keeps parents when their children go, but the registry has no such parents. If an empty znode
 // once had a child and nobody wrote to it after its creation, it counts as a parent, which is not a node. So a
@@ -140,14 +140,15 @@
 //   - A request may have 1 MiB (jute.maxbuffer), including values and paths. The number of operations has no
 //     limit. If a request is larger, the error is [registry.ErrTooLarge]; the server itself would drop the
 //     connection without a word.
-//   - The ephemeral nodes of a session may have paths of 960 KiB, and the first ones in each subtree directly below the
-//     namespace, which is a job, a third of that: who takes part in a job is to have room to lead it and to run its items. Beyond, a
-//     transaction ends with [registry.ErrNoSpace], until others of the session have gone. When a session ends, the servers write
-//     all these paths into one transaction, whatever its size. They do not read one again that is larger than jute.maxbuffer and
-//     jute.maxbuffer.extrasize together, each 1 MiB less a byte by default: then none can load its data any more. So do not set
-//     them lower. A handle counts its own session alone. Other clients have no such limit: Java's hold as much. A server with
-//     -Dzookeeper.closeSessionTxn.enabled=false writes no such transaction; if there is one already, all servers of the ensemble
-//     come back with a larger -Djute.maxbuffer.
+//   - The ephemeral nodes of a session may have paths of 960 KiB, and the first ones in each subtree directly below
+//     the namespace, which is a job, a third of that: who takes part in a job is to have room to lead it and to run
+//     its items. Beyond, a transaction ends with [registry.ErrNoSpace], until others of the session have gone. When
+//     a session ends, the servers write all these paths into one transaction, whatever its size. They do not read
+//     one again that is larger than jute.maxbuffer and jute.maxbuffer.extrasize together, each 1 MiB less a byte by
+//     default: then none can load its data any more. So do not set them lower. A handle counts its own session
+//     alone. Other clients have no such limit: Java's hold as much. A server with
+//     -Dzookeeper.closeSessionTxn.enabled=false writes no such transaction; if there is one already, all servers of
+//     the ensemble come back with a larger -Djute.maxbuffer.
 //   - An ephemeral node cannot have children: [registry.ErrUnsupported].
 //   - A commit is two round trips, unless views show all that it concerns, as those of a scheduler do; then it is one,
 //     as on etcd.

@@ -168,7 +168,7 @@ func (c *contender) enter(ctx context.Context) (before string, err error) {
 	if err != nil { // until others of this session have let go of theirs
 		return "", err
 	}
-	if err := c.r.makeParentsNoting(ctx, c.link, childOf(c.folder, "any"), note); err != nil {
+	if err := c.r.makeParents(ctx, c.link, childOf(c.folder, "any"), note); err != nil {
 		claim.settle(fateUndone)
 		return "", err
 	}

@@ -40,7 +40,7 @@ func TestAContenderThatLeavesBeforeItsZnodeIsThere(t *testing.T) {
 	require.NoError(t, err)
 	entering := make(chan struct{})
 	c := &contender{r: r, folder: r.ns.znode("/latch"), id: "late", link: l, own: "/left/latch/_c_late-latch-", entering: entering}
-	require.NoError(t, r.makeParents(t.Context(), l, c.own))
+	require.NoError(t, r.makeParents(t.Context(), l, c.own, func(string) {}))
 	withdrawn := make(chan struct{})
 	go func() {
 		defer close(withdrawn)

@@ -10,7 +10,7 @@ import (
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
-// Open connects to an ensemble, gets a session, and shows that the namespace may be read. The context
+// Open connects to an ensemble, gets a session, and shows that the namespace may be read, if there is one. The context
 // and Config.ConnectionTimeout bound that; nothing of the handle depends on the context afterwards.
 //
 // Errors: [registry.ErrInvalid] for every fault of the config; [registry.ErrDenied] if the namespace

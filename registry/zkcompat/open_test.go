@@ -255,9 +255,52 @@ func TestDigestProtectsEveryNode(t *testing.T) {
 	require.Equal(t, "1", n.Value)
 }
 
+// Who only reads leaves nothing behind that would keep others out: neither a wrong digest, nor none.
+func TestWhoOnlyReadsMakesNoNamespace(t *testing.T) {
+	t.Parallel()
+	top, plain := namespaceOf(t), java(t)
+	inner := func(digest string) func(*zkcompat.Config) {
+		return func(c *zkcompat.Config) { c.Namespace, c.Digest = top+"/inner", digest }
+	}
+	wrong := open(t, steadily, inner("ours:mistyped"))
+	for _, r := range []*zkcompat.Registry{wrong, open(t, steadily, inner(""))} {
+		_, err := r.Get(t.Context(), "/orders/config")
+		require.ErrorIs(t, err, registry.ErrNotFound)
+		names, err := r.Children(t.Context(), registry.Root)
+		require.NoError(t, err)
+		require.Empty(t, names)
+		found, _, err := r.List(t.Context(), registry.Root)
+		require.NoError(t, err)
+		require.Empty(t, found)
+		now, err := r.ServerTime(t.Context())
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now(), now, time.Minute)
+		_, err = r.Commit(t.Context(), registry.Txn{
+			If: []registry.Condition{registry.Present("/orders/config")}, Then: []registry.Write{registry.Put("/orders/a", "")},
+		})
+		require.ErrorIs(t, err, registry.ErrConflict)
+		_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Delete("/orders/a")}})
+		require.NoError(t, err)
+	}
+	_, err := wrong.View(t.Context(), registry.Root)
+	require.NoError(t, err)
+	there, _, err := plain.Exists("/" + top)
+	require.NoError(t, err)
+	require.False(t, there)
+
+	right := open(t, steadily, inner("ours:right"))
+	put(t, right, registry.Put("/orders/config", "1"))
+	_, err = wrong.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/bills/config", "1")}})
+	require.ErrorIs(t, err, registry.ErrDenied)
+	now, err := right.ServerTime(t.Context())
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), now, time.Minute)
+	require.NoError(t, open(t, steadily, inner("ours:right")).Latch(t.Context(), "/orders/latch", func(context.Context) error { return nil }))
+}
+
 func TestWrongDigestIsDenied(t *testing.T) {
 	t.Parallel()
-	open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" })
+	put(t, open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" }), registry.Put("/a", ""))
 	for _, digest := range []string{"", "ours:wrong"} {
 		config := configOf(sharedServer(t), namespaceOf(t))
 		config.Digest = digest
@@ -272,6 +315,7 @@ func TestWrongDigestIsDenied(t *testing.T) {
 func TestNodesOfAnotherDigestAreDenied(t *testing.T) {
 	t.Parallel()
 	r := open(t)
+	put(t, r, registry.Put("/before", ""))
 	stranger := java(t)
 	require.NoError(t, stranger.AddAuth("digest", []byte("they:secret")))
 	_, err := stranger.Create("/"+namespaceOf(t)+"/theirs", []byte("x"), 0, zk.AuthACL(zk.PermAll))

@@ -44,13 +44,9 @@ func (p *parents) forget() {
 	p.known = nil
 }
 
-// makeParents creates the missing ancestors of a znode, persistent and empty, as Java does.
-func (r *Registry) makeParents(ctx context.Context, l *link, path string) error {
-	return r.makeParentsNoting(ctx, l, path, func(string) {})
-}
-
-// makeParentsNoting tells of each one that it has made.
-func (r *Registry) makeParentsNoting(ctx context.Context, l *link, path string, made func(znode string)) error {
+// makeParents creates the missing ancestors of a znode, persistent and empty, as Java does. It tells of each one that it has
+// made.
+func (r *Registry) makeParents(ctx context.Context, l *link, path string, made func(znode string)) error {
 	parent := parentOf(path)
 	if r.parents.has(parent) {
 		return nil
@@ -60,7 +56,7 @@ func (r *Registry) makeParentsNoting(ctx context.Context, l *link, path string, 
 		return err
 	}
 	if err == nil && !z.there {
-		if err := r.makeParentsNoting(ctx, l, parent, made); err != nil {
+		if err := r.makeParents(ctx, l, parent, made); err != nil {
 			return err
 		}
 		_, err := ask(ctx, l, func(c *zk.Conn) (string, error) { return c.Create(parent, []byte{}, 0, r.acl) })

@@ -15,24 +15,25 @@ import (
 // clockNode is created and deleted within one transaction, so that nobody ever sees it.
 const clockNode = "__elasticron_clock"
 
-// ServerTime implements [registry.Clock]. It is the leader's clock, in milliseconds, as of one
-// transaction that leaves nothing behind. Java keeps a node for this, systemTime/current, whose every
-// write is an event for every instance.
+// ServerTime implements [registry.Clock]. It is the leader's clock, in milliseconds, as of one transaction
+// that leaves nothing behind, not even the namespace if there is none. Java keeps a node for this,
+// systemTime/current, whose every write is an event for every instance.
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	err := r.read(ctx, func(ctx context.Context, l *link) error {
-		path := childOf(r.ns.base, clockNode)
+		parent, err := r.nearest(ctx, l)
+		if err != nil {
+			return err
+		}
+		path := childOf(parent, clockNode)
 		answers, err := ask(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) {
 			return c.Multi(
 				&zk.CreateRequest{Path: path, Data: []byte{}, Acl: r.acl},
 				&zk.SetDataRequest{Path: path, Data: []byte{}},
 				&zk.DeleteRequest{Path: path, Version: -1})
 		})
-		if errors.Is(err, zk.ErrNoNode) { // the namespace's own node was removed; the next try finds it
+		if errors.Is(err, zk.ErrNoNode) { // it was removed; the next try finds another one
 			r.parents.forget()
-			if made := r.makeParents(ctx, l, path); made != nil {
-				return made
-			}
 		}
 		if err != nil {
 			return err
@@ -44,4 +45,24 @@ func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 		return nil
 	})
 	return now, remote.OpError("server time", "", err)
+}
+
+// nearest returns the znode of the namespace, or the nearest one above it if there is none.
+func (r *Registry) nearest(ctx context.Context, l *link) (string, error) {
+	for path := r.ns.base; ; path = parentOf(path) {
+		if r.parents.has(path) {
+			return path, nil
+		}
+		z, err := r.fetch(ctx, l, path)
+		if errors.Is(err, zk.ErrNoAuth) { // whoever may not read it may still create below it
+			return path, nil
+		}
+		if err != nil {
+			return "", err
+		}
+		if z.there {
+			r.parents.add(path)
+			return path, nil
+		}
+	}
 }

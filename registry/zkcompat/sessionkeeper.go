@@ -255,15 +255,13 @@ func (k *sessionKeeper) prepare(l *link) bool {
 	return false
 }
 
-// introduce says who the client is, and makes the namespace.
+// introduce says who the client is. It makes no namespace: who only reads must not leave one behind that belongs to a digest
+// or to the world. Whoever writes first makes it.
 func (k *sessionKeeper) introduce(ctx context.Context, l *link) error {
 	if err := k.sayWho(ctx, l); err != nil {
 		return err
 	}
-	if err := l.sync(ctx); err != nil {
-		return err
-	}
-	return k.r.makeParents(ctx, l, childOf(k.r.ns.base, "any"))
+	return l.sync(ctx)
 }
 
 // sayWho says who the client is, once for each link: the client keeps what it said, and says all of it again on each new
