@@ -206,6 +206,12 @@ func (c *checker) registry(r Registry) {
 	if _, _, err := net.SplitHostPort(r.Address); err != nil {
 		c.fault("registry.address", r.Address, "must be host:port, such as "+DefaultAddress, nil)
 	}
+	if len(r.ZooKeeper) > 0 {
+		const none = "must not be there besides zookeeper, to which there is no TLS"
+		c.require(r.CA == "", "registry.ca", r.CA, none)
+		c.require(r.Cert == "", "registry.cert", r.Cert, none)
+		c.require(r.Key == "", "registry.key", r.Key, none)
+	}
 	c.require((r.Cert == "") == (r.Key == ""), "registry.cert", r.Cert, "and registry.key must be given together")
 	if r.Password != "" {
 		c.reference("registry.password", r.Password)

@@ -18,7 +18,7 @@
 //	  embedded: /var/lib/etcd # folder of an etcd that runs inside the worker, for one machine
 //	  address: 127.0.0.1:2379 # where that one listens; this is the default
 //	  namespace: shop         # required, unless a flag or the context of the command names it
-//	  ca: /etc/ca.pem         # authorities for TLS; default: the system's
+//	  ca: /etc/ca.pem         # authorities for TLS, which is for etcd alone; default: the system's
 //	  cert: /etc/cert.pem     # certificate and key of the client; default: none
 //	  key: /etc/key.pem
 //	  user: anna              # default: none

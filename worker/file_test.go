@@ -138,6 +138,8 @@ func TestWrongFiles(t *testing.T) {
 		"history: {file: /w//h.db}\nscript: {commands: ['*'], directory: /w}":                       `history.file "/w//h.db" must not be below /w, where scripts run`,
 		"history: {size: 1K}\n" + script:                                                            `history.size "1024" must be at least 8M`,
 		"history: {file: h.db}\n" + script:                                                          `history.file "h.db" must be an absolute path`,
+		"registry: {zookeeper: [a], ca: /c}\n" + script:                                             `registry.ca "/c" must not be there besides zookeeper, to which there is no TLS`,
+		"registry: {zookeeper: [a], cert: /c, key: /k}\n" + script:                                  `registry.key "/k" must not be there besides zookeeper`,
 	} {
 		_, err := worker.Parse([]byte(text))
 		require.ErrorIs(t, err, worker.ErrInvalidFile, text)

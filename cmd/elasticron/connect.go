@@ -157,6 +157,15 @@ func oneRegistry(chosen cluster) error {
 	return misuse("the context has several registries: want that of one of them, %s", strings.Join(slices.Sorted(maps.Values(chosen.Registries)), ", "))
 }
 
+// withoutTLS refuses flags that ask for TLS where the registry is a ZooKeeper: nobody who gives them wants passwords and
+// settings to be sent in the clear.
+func withoutTLS(flags *etcdflags.Flags) error {
+	if flag := flags.SecuredBy(); flag != "" {
+		return misuse("%s is given, and elasticron speaks no TLS to ZooKeeper: want etcd, or none of these flags and a network that others cannot read", flag)
+	}
+	return nil
+}
+
 // open connects to a registry.
 func (c *connection) open(ctx context.Context, chosen cluster) (registry.Registry, error) {
 	if err := oneRegistry(chosen); err != nil {
@@ -175,6 +184,9 @@ func (c *connection) open(ctx context.Context, chosen cluster) (registry.Registr
 	}
 	if len(servers) == 0 {
 		return c.program.openEtcd(ctx, c.etcd, namespace, c.log)
+	}
+	if err := withoutTLS(c.etcd); err != nil {
+		return nil, err
 	}
 	return c.program.openZooKeeper(ctx, servers, namespace, c.etcd.User(), c.etcd.Password, c.log)
 }

@@ -119,6 +119,8 @@ func TestContextsThatAreWrong(t *testing.T) {
 		"--server https://c":              "--namespace is missing",
 		"--server c -n shop":              "want one such as https://",
 		"--etcd x -n shop --token-file t": "--token-file is given without --server",
+		"--zookeeper y -n shop --ca x":    "--ca is given, and elasticron speaks no TLS to ZooKeeper",
+		"--zookeeper y -n shop --key x":   "--key is given, and elasticron speaks no TLS to ZooKeeper",
 	} {
 		_, errOut, status := w.does(t, append([]string{"get", "jobs"}, strings.Fields(args)...)...)
 		require.Equal(t, exitMisuse, status)

@@ -83,6 +83,7 @@ func TestMigrateThatCannot(t *testing.T) {
 		{"source: --from and --from-etcd are given", exitMisuse, []string{"--namespace", "shop", "--from-etcd", from, "--from", "x:1"}},
 		{"source: --from-user is given, and $ELASTI", exitMisuse, []string{"--namespace", "shop", "--from", "x:1", "--from-user", "x"}},
 		{"source: open: registry unavailable", exitFailed, []string{"--namespace", "shop", "--from", "127.0.0.1:1", "--to", from}},
+		{"source: --from-etcd-cert is given, and elasticron speaks no TLS", exitMisuse, []string{"--namespace", "shop", "--from", "x:1", "--from-etcd-cert", "c"}},
 		{"target: --to is missing", exitMisuse, []string{"--namespace", "shop", "--from-etcd", from}},
 		{"target: open: registry unavailable", exitFailed, []string{"--namespace", "shop", "--from-etcd", from, "--to", "http://0.0.0.0:1"}},
 		{"the namespace has no jobs: none", exitFailed, []string{"--namespace", "none", "--from-etcd", from, "--to", from, "--to-namespace", "x"}},

@@ -32,6 +32,9 @@ func (s *source) open(ctx context.Context, p *program, namespace string) (regist
 	case len(s.servers) == 0:
 		return nil, misuse("--from is missing: want the servers of the ZooKeeper ensemble, such as zk1:2181")
 	}
+	if err := withoutTLS(s.etcd); err != nil {
+		return nil, err
+	}
 	return p.openZooKeeper(ctx, s.servers, namespace, s.user, func() (string, error) {
 		password := p.secret(passwordOfSource)
 		if password == "" {

@@ -190,6 +190,20 @@ func (f *Flags) Default(d Defaults) {
 	f.ca = cmp.Or(f.ca, d.CA)
 }
 
+// SecuredBy returns the name of a flag that asks for TLS, or of what stands in its place; empty if nothing does.
+func (f *Flags) SecuredBy() string {
+	switch {
+	case f.ca != "":
+		return "--" + f.names.ca
+	case f.cert != "":
+		return "--" + f.names.cert
+	case f.key != "":
+		return "--" + f.names.key
+	default:
+		return ""
+	}
+}
+
 // TLS returns how a server is checked, and what is shown to it; nil is as the system does it. Each connection shows the
 // certificate that the files hold when it begins; the authorities are those of now.
 func (f *Flags) TLS() (*tls.Config, error) {
