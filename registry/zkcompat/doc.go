@@ -157,8 +157,9 @@
 //     U+FFF0.
 //   - Servers look for expired sessions once a tick, so others notice a death up to one tick after the
 //     timeout. Servers grant 2 to 20 ticks: 4 to 40 s by default.
-//   - A store that was restored from a backup, or wiped, lets no handle in that has seen later transactions:
-//     restart all processes.
+//   - A single server that was restored from a backup, or wiped, lets no handle in that has seen later transactions. An
+//     ensemble does, as an election begins a higher epoch: a handle goes on with what the backup holds, and cannot tell.
+//     Stop all processes before a restore.
 //   - The store has no quota of its own, so [registry.ErrNoSpace] comes only from quotas of a path, and from the limit of a
 //     session.
 //

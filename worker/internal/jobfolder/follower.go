@@ -271,6 +271,9 @@ func told(err error) string {
 	}
 	why := *refused
 	why.Do = ""
+	if refused.Forcible {
+		return texts.Shorten(why.Error()) + "; " + refused.Do + ", which a folder of jobs cannot"
+	}
 	return texts.Shorten(why.Error()) + "; " + refused.Do
 }
 
