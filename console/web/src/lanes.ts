@@ -43,9 +43,9 @@ const NEAR = 100; // px
 
 export class Lanes extends HTMLElement {
   #picture: Picture = { spans: new Map(), items: [], instances: [], leader: "", gaps: [], log: [], next: [], from: 0, moved: new Map() };
-  #view: View = { stretch: 600_000, by: "item", paused: false };
+  private view: View = { stretch: 600_000, by: "item", paused: false };
   #all: Lane[] = [];
-  #visible: Placed[] = [];
+  private visible: Placed[] = [];
   #width = 0;
   #base = 0; // the time that lies at the left edge while the drawing has not slid
   #frozen = 0; // while nothing is known, or the drawing pauses: the time that is now
@@ -64,9 +64,9 @@ export class Lanes extends HTMLElement {
       this.#dirty = true;
     }).observe(this);
     this.addEventListener("scroll", () => (this.#dirty ||= this.scrollTop - NEAR < this.#drawnFrom || this.scrollTop + this.clientHeight + NEAR > this.#drawnTo), { passive: true });
-    this.addEventListener("pointerover", (e) => this.#point(e.target as Element));
+    this.addEventListener("pointerover", (e) => this.point(e.target as Element));
     this.addEventListener("pointerleave", () => this.#hideTip());
-    this.addEventListener("focusin", (e) => this.#point(e.target as Element));
+    this.addEventListener("focusin", (e) => this.point(e.target as Element));
     this.addEventListener("focusout", () => this.#hideTip());
     this.addEventListener("keydown", (e) => this.#key(e));
     const loop = (): void => {
@@ -81,9 +81,9 @@ export class Lanes extends HTMLElement {
   }
 
   show(picture: Picture, view: View): void {
-    if (view.paused && !this.#view.paused) this.#frozen = this.#now();
+    if (view.paused && !this.view.paused) this.#frozen = this.now();
     this.#picture = picture;
-    this.#view = { ...view }; // the page changes its own
+    this.view = { ...view }; // the page changes its own
     this.#all = lanes(picture.spans.values(), picture.items, picture.instances, view.by);
     this.#dirty = true;
   }
@@ -94,18 +94,18 @@ export class Lanes extends HTMLElement {
     this.#dirty = true;
   }
 
-  #now(): number {
-    return this.#view.paused && this.#frozen ? this.#frozen : clockNow();
+  private now(): number {
+    return this.view.paused && this.#frozen ? this.#frozen : clockNow();
   }
 
   get #perPixel(): number {
-    return this.#view.stretch / (this.#width * (1 - FUTURE));
+    return this.view.stretch / (this.#width * (1 - FUTURE));
   }
 
   /** tick slides the drawing, and draws anew if something changed or it is a second old. */
   #tick(): void {
-    const now = this.#now();
-    if (this.#dirty || now - this.#drawnAt > 1_000) return this.#draw(now);
+    const now = this.now();
+    if (this.#dirty || now - this.#drawnAt > 1_000) return this.draw(now);
     const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
     const dx = -(now - this.#drawnAt) / this.#perPixel;
     if (still || Math.abs(dx - this.#slid) < 0.25) return;
@@ -113,14 +113,14 @@ export class Lanes extends HTMLElement {
     this.querySelector(".slides")?.setAttribute("transform", `translate(${dx.toFixed(2)} 0)`);
   }
 
-  #draw(now: number): void {
+  private draw(now: number): void {
     const plot = this.clientWidth - this.#labelWidth();
     if (plot <= 40) return;
     this.#width = plot;
     this.#dirty = false;
     this.#drawnAt = now;
     this.#slid = 0;
-    this.#base = now - this.#view.stretch;
+    this.#base = now - this.view.stretch;
     const to = this.#base + this.#width * this.#perPixel;
     const known = this.#blind ? Math.min(this.#blind, now) : now;
 
@@ -136,8 +136,8 @@ export class Lanes extends HTMLElement {
     const placed = this.#all.map((lane) => within(lane, this.#base, now));
     const total = placed.reduce((n, p) => n + p.length, 0);
     const crowded = total > CROWD;
-    this.#visible = crowded ? [] : placed.flat();
-    if (!this.#visible.some((p) => p.key === this.#current)) this.#current = this.#visible[this.#visible.length - 1]?.key ?? "";
+    this.visible = crowded ? [] : placed.flat();
+    if (!this.visible.some((p) => p.key === this.#current)) this.#current = this.visible[this.visible.length - 1]?.key ?? "";
 
     const drawn = this.#all.map((lane, i) => ({ lane, top: tops[i], placed: placed[i] })).filter((_, i) => seen(i));
     patch(
@@ -166,12 +166,12 @@ export class Lanes extends HTMLElement {
   }
 
   #label(lane: Lane, top: number): Child {
-    const owner = lane.owner && this.#view.by === "item" ? briefly(lane.owner, this.#picture.instances) : "";
-    const id = this.#view.by === "instance" ? briefly(lane.key, this.#picture.instances) : lane.label;
-    const gone = this.#view.by === "instance" && !this.#picture.instances.includes(lane.key);
+    const owner = lane.owner && this.view.by === "item" ? briefly(lane.owner, this.#picture.instances) : "";
+    const id = this.view.by === "instance" ? briefly(lane.key, this.#picture.instances) : lane.label;
+    const gone = this.view.by === "instance" && !this.#picture.instances.includes(lane.key);
     return h("div", { key: lane.key, class: `label${gone ? " gone" : ""}`, style: { top: `${top}px`, height: `${lane.rows * ROW + GAP}px` }, title: lane.owner || null },
-      h("span", { class: "what" }, id, lane.owner && lane.owner === this.#picture.leader && this.#view.by === "instance" && h("span", { class: "star", role: "img", "aria-label": "leader" }, " ★"), gone && h("small", null, " gone")),
-      this.#view.by === "item" && h("span", { key: lane.owner, class: `owner${owner ? "" : " none"}${this.#picture.moved.has(Number(lane.key)) ? " took" : ""}` }, owner || "nobody"));
+      h("span", { class: "what" }, id, lane.owner && lane.owner === this.#picture.leader && this.view.by === "instance" && h("span", { class: "star", role: "img", "aria-label": "leader" }, " ★"), gone && h("small", null, " gone")),
+      this.view.by === "item" && h("span", { key: lane.owner, class: `owner${owner ? "" : " none"}${this.#picture.moved.has(Number(lane.key)) ? " took" : ""}` }, owner || "nobody"));
   }
 
   #shape(p: Placed, top: number, known: number): Child {
@@ -207,7 +207,7 @@ export class Lanes extends HTMLElement {
 
   /** changes marks where an item went to another instance. */
   #changes(lane: Lane, placed: Placed[], top: number): Child {
-    if (this.#view.by !== "item") return null;
+    if (this.view.by !== "item") return null;
     return placed.map((p, i) => {
       const before = placed[i - 1];
       if (!before || before.span.instance === p.span.instance) return null;
@@ -230,7 +230,7 @@ export class Lanes extends HTMLElement {
 
   #misfires(drawn: { lane: Lane; top: number }[]): Child {
     return this.#picture.log.filter((e) => e.kind === "misfire" && Date.parse(e.at) > this.#base).map((e) => {
-      const d = this.#view.by === "item" ? drawn.find((d) => d.lane.key === String(e.item)) : drawn[0];
+      const d = this.view.by === "item" ? drawn.find((d) => d.lane.key === String(e.item)) : drawn[0];
       if (!d) return null;
       const [x, y] = [this.#x(Date.parse(e.at)), d.top + 2];
       return h("g", { key: `misfire${e.at}${e.item}`, class: "misfire" }, h("path", { d: `M${x - 5} ${y}h10l-5 8z` }), (e.fires ?? 0) > 1 && h("text", { x: x + 7, y: y + 8 }, e.fires), h("title", null, e.text));
@@ -242,7 +242,7 @@ export class Lanes extends HTMLElement {
     if (this.#picture.from > this.#base) all.push({ from: this.#base - 60_000, to: this.#picture.from });
     if (known < now) all.push({ from: known, to: now + 2_000 });
     return all.filter((g) => g.to > this.#base && g.from < now).map((g, i) => {
-      const lane = g.item === undefined ? null : drawn.find((d) => this.#view.by === "item" && d.lane.key === String(g.item));
+      const lane = g.item === undefined ? null : drawn.find((d) => this.view.by === "item" && d.lane.key === String(g.item));
       if (g.item !== undefined && !lane) return null;
       const x = this.#x(Math.max(g.from, this.#base - 60_000));
       return h("rect", { key: `gap${i}`, class: "gap", fill: "url(#hatch)", x, y: lane ? lane.top : 0, width: Math.max(1, this.#x(g.to) - x), height: lane ? lane.lane.rows * ROW + GAP : height }, h("title", null, `Nothing is known from ${clock(g.from)} to ${clock(g.to)}`));
@@ -254,7 +254,7 @@ export class Lanes extends HTMLElement {
   }
 
   #moments(now: number): number[] {
-    const every = step(this.#view.stretch, Math.max(2, this.#width / 130));
+    const every = step(this.view.stretch, Math.max(2, this.#width / 130));
     const all: number[] = [];
     for (let t = Math.ceil(this.#base / every) * every; t < now; t += every) all.push(t);
     return all;
@@ -269,7 +269,7 @@ export class Lanes extends HTMLElement {
     const next = this.#picture.next.map((f) => Date.parse(f)).find((t) => t > now);
     const at = (key: string, left: number, text: string, look = ""): Child => h("span", { key, class: look, style: { left: `${left}px` } }, text);
     return [
-      this.#moments(now).filter((t) => x - this.#x(t) > 50 && this.#x(t) > 18).map((t) => at(`t${t}`, this.#x(t), clock(t, this.#view.stretch < 300_000))),
+      this.#moments(now).filter((t) => x - this.#x(t) > 50 && this.#x(t) > 18).map((t) => at(`t${t}`, this.#x(t), clock(t, this.view.stretch < 300_000))),
       at("now", x, "now", "here"),
       next && next < to && this.#x(next) - x > 42 && this.#width - this.#x(next) > 24 ? at("next", this.#x(next), clock(next), "soon") : null,
     ];
@@ -278,13 +278,13 @@ export class Lanes extends HTMLElement {
   /** key moves between the spans as the eye would: along a lane, and to what lies nearest in the next one. */
   #key(event: KeyboardEvent): void {
     if (!KEYS.has(event.key) || !(event.target as Element).classList.contains("span")) return;
-    this.#draw(this.#now()); // the lanes may have changed since they were drawn last
-    const here = this.#visible.findIndex((p) => p.key === this.#current);
+    this.draw(this.now()); // the lanes may have changed since they were drawn last
+    const here = this.visible.findIndex((p) => p.key === this.#current);
     if (here < 0) return;
-    const p = this.#visible[here];
+    const p = this.visible[here];
     const laneOf = (q: Placed): number => this.#all.findIndex((l) => l.placed.includes(q));
     const lane = laneOf(p);
-    const same = this.#visible.filter((q) => this.#all[lane].placed.includes(q));
+    const same = this.visible.filter((q) => this.#all[lane].placed.includes(q));
     const at = same.indexOf(p);
     let to: Placed | undefined;
     if (event.key === "ArrowLeft") to = same[at - 1];
@@ -294,25 +294,25 @@ export class Lanes extends HTMLElement {
     else {
       const step = event.key === "ArrowUp" ? -1 : 1;
       for (let l = lane + step; l >= 0 && l < this.#all.length && !to; l += step) {
-        const others = this.#visible.filter((q) => this.#all[l].placed.includes(q));
+        const others = this.visible.filter((q) => this.#all[l].placed.includes(q));
         to = others.sort((a, b) => Math.abs(a.begin - p.begin) - Math.abs(b.begin - p.begin))[0];
       }
     }
     event.preventDefault();
     if (!to) return;
     this.#current = to.key;
-    this.#draw(this.#now());
-    this.#element(to.key)?.focus();
+    this.draw(this.now());
+    this.element(to.key)?.focus();
   }
 
-  #element(key: string): SVGElement | null {
+  private element(key: string): SVGElement | null {
     return this.querySelector<SVGElement>(`[data-key="${CSS.escape(key)}"]`);
   }
 
-  #point(target: Element): void {
+  private point(target: Element): void {
     const shape = target.closest<SVGElement>(".span");
     const key = shape?.dataset.key ?? "";
-    const p = this.#visible.find((v) => v.key === key);
+    const p = this.visible.find((v) => v.key === key);
     if (!shape || !p) return this.#hideTip();
     if (document.activeElement === shape) this.#current = key;
     this.#showTip(shape, p.span);
