@@ -26,9 +26,9 @@
 // scheduler stops. Code that heeds this never runs beside the code that takes over. An error is recorded and
 // goes to the [ErrorHandler]; a panic is a [PanicError].
 //
-// Code that runs for long keeps a checkpoint with [SetOffset] or [SaveOffset], and asks [Yield] when to make room: it
-// returns [ErrYielded] then, and with [Config.Failover] the rest of its work runs elsewhere. [WithProgress] lets you test such code without a scheduler. Package clustertest runs whole
-// clusters in a test.
+// Code that runs for long keeps a checkpoint with [SetOffset] or [SaveOffset], and asks [Yield] when to make room: it returns
+// [ErrYielded] then, and with [Config.Failover] the rest of its work runs elsewhere. [WithProgress] lets you test such code
+// without a scheduler. Package clustertest runs whole clusters in a test.
 //
 // # Configuration
 //

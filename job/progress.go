@@ -56,8 +56,8 @@ func progressOf(ctx context.Context) Progress {
 // Code that ends then with work left sets its checkpoint and returns [ErrYielded], also wrapped. With [Config.Failover], the
 // item's owner runs the rest at once: the same fire again, as a failover, from the checkpoint. That counts for no
 // [Config.FailoverLimit]. An item that is disabled waits until it is enabled, and then the rest is run. Without Failover the
-// rest waits for the next fire, and the log says so; in a job that is shared with Java instances, also if the code made room for
-// a resharding. Neither is a failure: no retry, no [ErrorHandler]. The record says that the execution was interrupted.
+// rest waits for the next fire, and the log says so; in a job that is shared with Java instances, also if the code made room
+// for a resharding. Neither is a failure: no retry, no [ErrorHandler]. The record says that the execution was interrupted.
 //
 // Code that returns nil has done all of its work. ErrYielded of code that was not told to end is an error as any other.
 func Yield(ctx context.Context) <-chan struct{} {

@@ -100,7 +100,8 @@ func (j *judge) onProbation(instance string, at time.Time) bool {
 	return false
 }
 
-// endsOfProbation returns the moments after instances may get items that were left without: a change of which nothing else tells.
+// endsOfProbation returns the moments after instances may get items that were left without: a change of which nothing else
+// tells.
 func (j *judge) endsOfProbation() spans {
 	gone := make(map[string][]time.Time) // by server
 	var all spans

@@ -10,8 +10,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// crashLoop has so many lives of a process join one after the other, get item 0 and die at once; each time the session ends, the
-// next one is there. Then b gets the item.
+// crashLoop has so many lives of a process join one after the other, get item 0 and die at once; each time the session ends,
+// the next one is there. Then b gets the item.
 func (s *story) crashLoop(lives int) {
 	for k := range lives {
 		id, session := fmt.Sprintf("10.0.0.3@-@%d", k), registry.SessionID(10+k)

@@ -146,10 +146,10 @@ func (o Operated) Moved(begun string) Operated {
 	return o
 }
 
-// With returns what is to be written after one more operation. It drops the oldest ones that are too many or
-// too long. A text before that has no room even without them is not kept, and costs none of them its place. Parts of one
-// operation that follow each other count as one, and of declarations the first and the last few are kept: else a file with many disabled items pushes out the change of settings with
-// which it began, and so what it may be rolled back to.
+// With returns what is to be written after one more operation. It drops the oldest ones that are too many or too long. A text
+// before that has no room even without them is not kept, and costs none of them its place. Parts of one operation that follow
+// each other count as one, and of declarations the first and the last few are kept: else a file with many disabled items pushes
+// out the change of settings with which it began, and so what it may be rolled back to.
 func (o Operated) With(op Operation) Operated {
 	alone := o
 	alone.Operations = []Operation{op}

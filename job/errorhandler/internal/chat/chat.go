@@ -26,8 +26,8 @@ type Robot struct {
 	caller *webcall.Caller
 }
 
-// New makes a robot with the timeouts of the settings, at an address of the setting webhook. Errors show that as it is set, which
-// may be a reference. guard says what may be called; nil: everything.
+// New makes a robot with the timeouts of the settings, at an address of the setting webhook. Errors show that as it is set,
+// which may be a reference. guard says what may be called; nil: everything.
 func New(p *job.PropsReader, prefix, set, address string, guard webcall.Guard) Robot {
 	webcall.Judge(p, guard, prefix+"webhook", set, address, nil)
 	return Robot{webcall.New(webcall.Limits{
