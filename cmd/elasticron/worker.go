@@ -108,7 +108,7 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
-	defer r.heed(w, stop, log)()
+	defer r.heed(w, stop, log)() //nolint:contextcheck // what a reload does outlasts the start
 	return w.Run(ctx)
 }
 

@@ -1,6 +1,7 @@
 package leadership
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -31,12 +32,17 @@ const (
 // leader is the oldest as a rule (see [room.View.HoldBack]). One that knows of nothing yet learns it from the next death that
 // it sees. An instance that was there before this one is none that is new.
 type probation struct {
-	watched bool              // the instances that were there at first have been seen
-	newest  registry.Revision // no instance that was seen was created later
-	ttl     time.Duration     // of sessions; zero = not known yet
-	young   []newcomer        // in no order
-	deaths  map[string]death  // by the server; nil where there were none
-	over    time.Time         // when the next of those ends that a plan has left out; zero = it left out nobody
+	newest registry.Revision // no instance that was seen was created later; zero = who was there at first has not been seen
+	// witnessed is what was seen of others that are new, or died so; nil is nothing, as of most jobs.
+	witnessed *witnessed
+}
+
+// witnessed is what an instance has seen of new ones.
+type witnessed struct {
+	ttl    time.Duration    // of sessions; zero = not known yet
+	young  []newcomer       // in no order
+	deaths map[string]death // by the server; nil where there were none
+	over   time.Time        // when the next probation ends of those that a plan has left out; zero = it left out nobody
 }
 
 // newcomer is an instance that was seen to join.
@@ -53,36 +59,46 @@ type death struct {
 	told bool // the log says it
 }
 
-// observe takes in who has come and gone by a step.
+// observe takes in who has come and gone by a step. Of itself an instance takes no note: it does not see its own death.
 func (p *probation) observe(v room.View, t jobtree.Touched) {
-	if !t.Instances && p.watched {
+	watched := p.newest > 0
+	if !t.Instances && watched {
 		return
 	}
 	now := time.Now()
-	if v.Attached != nil {
-		p.ttl = v.Attached.Session.TTL()
+	if p.witnessed != nil && !p.witnessed.goes(v, t, now) {
+		p.witnessed = nil
 	}
-	p.young = slices.DeleteFunc(p.young, func(n newcomer) bool {
-		age, seen := now.Sub(n.joined), v.State.Instance(n.id).Created == n.created
-		if died := !seen && !n.leaves && !left(v, t, n.id); died && age < youngFor*p.ttl {
-			p.remember(jobtree.ServerOf(n.id), now)
-		}
-		return !seen || age >= youngFor*p.ttl
-	})
-	for i, n := range p.young {
-		p.young[i].leaves = n.leaves || v.State.Instance(n.id).Shutdown
-	}
-	newest := p.newest
+	newest := max(p.newest, 1)
 	for _, i := range v.State.Instances {
-		if p.watched && i.Created > p.newest {
-			p.young = append(p.young, newcomer{id: i.ID, created: i.Created, joined: now, leaves: i.Shutdown})
+		if watched && i.Created > p.newest && i.ID != v.Instance {
+			if p.witnessed == nil {
+				p.witnessed = new(witnessed)
+			}
+			p.witnessed.young = append(p.witnessed.young, newcomer{id: i.ID, created: i.Created, joined: now, leaves: i.Shutdown})
 		}
 		newest = max(newest, i.Created)
 	}
-	p.watched, p.newest = true, newest
-	if len(p.young) == 0 {
-		p.young = nil
+	p.newest = newest
+}
+
+// goes takes in which of the new ones have gone, and tells whether there is anything left to remember.
+func (w *witnessed) goes(v room.View, t jobtree.Touched, now time.Time) bool {
+	if v.Attached != nil {
+		w.ttl = v.Attached.Session.TTL()
 	}
+	w.young = slices.DeleteFunc(w.young, func(n newcomer) bool {
+		age, seen := now.Sub(n.joined), v.State.Instance(n.id).Created == n.created
+		if died := !seen && !n.leaves && !left(v, t, n.id); died && age < youngFor*w.ttl {
+			w.remember(jobtree.ServerOf(n.id), now)
+		}
+		return !seen || age >= youngFor*w.ttl
+	})
+	for i, n := range w.young {
+		w.young[i].leaves = n.leaves || v.State.Instance(n.id).Shutdown
+	}
+	w.forget(now)
+	return len(w.young) > 0 || len(w.deaths) > 0 || !w.over.IsZero()
 }
 
 // left tells of an instance that is gone whether it may have left: who does says so in the same transaction, by asking for a
@@ -97,34 +113,34 @@ func left(v room.View, t jobtree.Touched, id string) bool {
 	return !replaced && (t.Necessary && s.Necessary != 0 || t.Leader && s.Leader.Created == 0)
 }
 
-func (p *probation) remember(server string, now time.Time) {
-	for other, d := range p.deaths {
-		if !p.remembers(d, now) {
-			delete(p.deaths, other)
-		}
+func (w *witnessed) remember(server string, now time.Time) {
+	if w.deaths == nil {
+		w.deaths = make(map[string]death)
 	}
-	if p.deaths == nil {
-		p.deaths = make(map[string]death)
-	}
-	p.deaths[server] = death{at: now, told: p.deaths[server].told}
+	w.deaths[server] = death{at: now, told: w.deaths[server].told && w.remembers(w.deaths[server], now)}
 }
 
-func (p *probation) remembers(d death, now time.Time) bool { return now.Sub(d.at) < p.memory() }
+// forget lets go of what is remembered no longer.
+func (w *witnessed) forget(now time.Time) {
+	maps.DeleteFunc(w.deaths, func(_ string, d death) bool { return !w.remembers(d, now) })
+}
 
-func (p *probation) memory() time.Duration { return max(remembered, rememberedFor*p.ttl) }
+func (w *witnessed) remembers(d death, now time.Time) bool { return now.Sub(d.at) < w.memory() }
+
+func (w *witnessed) memory() time.Duration { return max(remembered, rememberedFor*w.ttl) }
 
 // ends returns when the probation of an instance ends; zero if it is on none.
-func (p *probation) ends(i jobtree.Instance, now time.Time) time.Time {
-	d, dies := p.deaths[jobtree.ServerOf(i.ID)]
-	if !dies || !p.remembers(d, now) {
+func (w *witnessed) ends(i jobtree.Instance, now time.Time) time.Time {
+	d, dies := w.deaths[jobtree.ServerOf(i.ID)]
+	if !dies || !w.remembers(d, now) {
 		return time.Time{}
 	}
-	k := slices.IndexFunc(p.young, func(n newcomer) bool { return n.id == i.ID && n.created == i.Created })
+	k := slices.IndexFunc(w.young, func(n newcomer) bool { return n.id == i.ID && n.created == i.Created })
 	if k < 0 {
 		return time.Time{}
 	}
-	end := p.young[k].joined.Add(probationFor * p.ttl)
-	if forgotten := d.at.Add(p.memory()); forgotten.Before(end) {
+	end := w.young[k].joined.Add(probationFor * w.ttl)
+	if forgotten := d.at.Add(w.memory()); forgotten.Before(end) {
 		end = forgotten
 	}
 	if !end.After(now) {
@@ -136,8 +152,12 @@ func (p *probation) ends(i jobtree.Instance, now time.Time) time.Time {
 // without tells which instances are to get no items now, though they could run them; nil if all may, or if there would be
 // nobody else, or if Java instances share the job: its leaders know no such thing.
 func (p *probation) without(v room.View) func(jobtree.Instance) bool {
-	p.over = time.Time{}
-	if len(p.deaths) == 0 || v.State.SharedWithJava() {
+	w := p.witnessed
+	if w == nil {
+		return nil
+	}
+	w.over = time.Time{}
+	if len(w.deaths) == 0 || v.State.SharedWithJava() {
 		return nil
 	}
 	now := time.Now()
@@ -147,18 +167,18 @@ func (p *probation) without(v room.View) func(jobtree.Instance) bool {
 		if !v.State.MayOwn(i) {
 			continue
 		}
-		end := p.ends(i, now)
+		end := w.ends(i, now)
 		if end.IsZero() {
 			others = others || !v.Leaving || i.ID != v.Instance
 			continue
 		}
 		out = append(out, i.ID)
-		if p.over.IsZero() || end.Before(p.over) {
-			p.over = end
+		if w.over.IsZero() || end.Before(w.over) {
+			w.over = end
 		}
 	}
 	if !others || len(out) == 0 {
-		p.over = time.Time{}
+		w.over = time.Time{}
 		return nil
 	}
 	return func(i jobtree.Instance) bool { return slices.Contains(out, i.ID) }
@@ -167,23 +187,28 @@ func (p *probation) without(v room.View) func(jobtree.Instance) bool {
 // due tells whether somebody's probation is over whom the last plan has left out, and else in what time that will be so;
 // zero if it left out nobody.
 func (p *probation) due() (over bool, in time.Duration) {
-	if p.over.IsZero() {
+	w := p.witnessed
+	if w == nil || w.over.IsZero() {
 		return false, 0
 	}
-	if in = time.Until(p.over); in > 0 {
+	if in = time.Until(w.over); in > 0 {
 		return false, in
 	}
-	p.over = time.Time{}
+	w.over = time.Time{}
 	return true, 0
 }
 
 // untold returns the servers with somebody on probation of which the log does not say yet that their instances die young.
 func (p *probation) untold(v room.View, without func(jobtree.Instance) bool) []string {
+	if without == nil {
+		return nil
+	}
+	deaths := p.witnessed.deaths
 	var servers []string
 	for _, i := range v.State.Instances {
 		server := jobtree.ServerOf(i.ID)
-		if d := p.deaths[server]; without != nil && without(i) && !d.told {
-			p.deaths[server] = death{at: d.at, told: true}
+		if d := deaths[server]; without(i) && !d.told {
+			deaths[server] = death{at: d.at, told: true}
 			servers = append(servers, server)
 		}
 	}
