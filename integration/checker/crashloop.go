@@ -80,10 +80,21 @@ func (j *judge) takingPart(id string) spans {
 }
 
 // onProbation tells whether an instance may be left without items at a moment, as others of its server were gone soon after
-// they had joined.
+// they had joined. Whoever leads goes by when it heard of that, which may be late while something is slow.
 func (j *judge) onProbation(instance string, at time.Time) bool {
+	var late spans
+	for _, id := range append(j.instances(), "") {
+		late = append(late, j.trouble(id, false, j.rules.Settle, Cut, Paused, Slow, Down, Lost, Denied)...)
+	}
+	late = late.merge()
+	quiet := func(from, until time.Time) (all time.Duration) {
+		for _, x := range late.outside(from, until) {
+			all += x.until.Sub(x.from)
+		}
+		return all
+	}
 	present := j.presence[instance]
-	if len(present) == 0 || at.Sub(present[len(present)-1].from) > probationFor*j.rules.TTL+j.rules.Settle {
+	if len(present) == 0 || quiet(present[len(present)-1].from, at) > probationFor*j.rules.TTL+j.rules.Settle {
 		return false
 	}
 	memory := j.deathsAreKept() + j.rules.Settle
@@ -92,7 +103,7 @@ func (j *judge) onProbation(instance string, at time.Time) bool {
 			continue
 		}
 		if slices.ContainsFunc(spans, func(x span) bool {
-			return !x.until.After(at) && at.Sub(x.until) < memory && x.until.Sub(x.from) < youngFor*j.rules.TTL+j.rules.Settle
+			return !x.until.After(at) && quiet(x.until, at) < memory && quiet(x.from, x.until) < youngFor*j.rules.TTL+j.rules.Settle
 		}) {
 			return true
 		}
