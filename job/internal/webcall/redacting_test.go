@@ -2,7 +2,10 @@ package webcall
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -40,4 +43,18 @@ func TestSecretsOfAnAnswerAreHidden(t *testing.T) {
 		require.NoError(t, r.flush(false))
 		require.True(t, hiding{}.Redact(all.String()) == out.String(), "however it is cut") //nolint:testifylint // nobody reads megabytes
 	})
+}
+
+// Whoever is called may repeat in a redirect what it was told, and the error of a call names where that leads.
+func TestSecretsOfAnErrorAreHidden(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.RedirectHandler("http://127.0.0.1:1/swordfish", http.StatusTemporaryRedirect))
+	t.Cleanup(server.Close)
+	for _, redact := range []Redactor{nil, hiding{}} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+		require.NoError(t, err)
+		_, err = New(Limits{Redact: redact, Bytes: 1, Redirects: 1}).Do(t.Context(), req)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.Equal(t, redact == nil, strings.Contains(err.Error(), "swordfish"), err)
+	}
 }

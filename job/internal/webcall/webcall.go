@@ -175,14 +175,18 @@ func (l Limits) allow(req *http.Request) error {
 	if err := l.Guard.Allow(req.URL); err != nil || req.Host == "" || req.Host == req.URL.Host {
 		return forbidden(err)
 	}
+	// What the header says may be a secret that a setting refers to, so no error has it.
 	if !IsHost(req.Host) { // which servers may read otherwise than the guard does
-		return forbidden(fmt.Errorf("the header Host is %q, want a name, or a name and a port", req.Host))
+		return forbidden(errors.New("the header Host must be a name, or a name and a port"))
 	}
 	named := *req.URL
 	if named.Host = req.Host; named.Port() == "" && req.URL.Port() != "" {
 		named.Host = net.JoinHostPort(named.Hostname(), req.URL.Port())
 	}
-	return forbidden(l.Guard.Allow(&named))
+	if err := l.Guard.Allow(&named); err != nil {
+		return forbidden(redactedError{"not the host that the header Host names", err})
+	}
+	return nil
 }
 
 var host = regexp.MustCompile(`^([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?$`)
@@ -253,7 +257,7 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 	}
 	resp, err := c.client.Do(req)
 	if err != nil {
-		return Answer{}, c.withoutAddress(err)
+		return Answer{}, c.redacted(c.withoutAddress(err))
 	}
 	defer resp.Body.Close() //nolint:errcheck // the answer is read, or not wanted
 	heard()
@@ -282,6 +286,27 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 	}
 	return Answer{Status: resp.StatusCode, Header: resp.Header, Tail: end.String()}, err
 }
+
+// redacted replaces secrets in the error of a call: whoever is called may repeat in a redirect what it was told.
+func (c *Caller) redacted(err error) error {
+	if c.limits.Redact == nil {
+		return err
+	}
+	text := err.Error()
+	if shown := c.limits.Redact.Redact(text); shown != text {
+		return redactedError{shown, err}
+	}
+	return err
+}
+
+// redactedError is an error whose text has secrets.
+type redactedError struct {
+	text string
+	err  error
+}
+
+func (e redactedError) Error() string { return e.text }
+func (e redactedError) Unwrap() error { return e.err }
 
 // withoutAddress replaces the address in the error of a call, which may be that of a redirect.
 func (c *Caller) withoutAddress(err error) error {
