@@ -40,6 +40,7 @@ type probation struct {
 // witnessed is what an instance has seen of new ones.
 type witnessed struct {
 	ttl    time.Duration    // of sessions; zero = not known yet
+	own    time.Time        // when this instance joined again meanwhile; zero = it was there before
 	young  []newcomer       // in no order
 	deaths map[string]death // by the server; nil where there were none
 	over   time.Time        // when the next probation ends of those that a plan has left out; zero = it left out nobody
@@ -59,7 +60,7 @@ type death struct {
 	told bool // the log says it
 }
 
-// observe takes in who has come and gone by a step. Of itself an instance takes no note: it does not see its own death.
+// observe takes in who has come and gone by a step. An instance does not see its own death.
 func (p *probation) observe(v room.View, t jobtree.Touched) {
 	watched := p.newest > 0
 	if !t.Instances && watched {
@@ -71,7 +72,13 @@ func (p *probation) observe(v room.View, t jobtree.Touched) {
 	}
 	newest := max(p.newest, 1)
 	for _, i := range v.State.Instances {
-		if watched && i.Created > p.newest && i.ID != v.Instance {
+		switch {
+		case !watched || i.Created <= p.newest:
+		case i.ID == v.Instance:
+			if p.witnessed != nil {
+				p.witnessed.own = now
+			}
+		default:
 			if p.witnessed == nil {
 				p.witnessed = new(witnessed)
 			}
@@ -150,7 +157,8 @@ func (w *witnessed) ends(i jobtree.Instance, now time.Time) time.Time {
 }
 
 // without tells which instances are to get no items now, though they could run them; nil if all may, or if there would be
-// nobody else, or if Java instances share the job: its leaders know no such thing.
+// nobody else who is not as new, or if Java instances share the job: its leaders know no such thing. After a failure that has
+// ended the sessions of all, all are new, whoever leads as well.
 func (p *probation) without(v room.View) func(jobtree.Instance) bool {
 	w := p.witnessed
 	if w == nil {
@@ -169,7 +177,7 @@ func (p *probation) without(v room.View) func(jobtree.Instance) bool {
 		}
 		end := w.ends(i, now)
 		if end.IsZero() {
-			others = others || !v.Leaving || i.ID != v.Instance
+			others = others || i.ID != v.Instance || !v.Leaving && now.Sub(w.own) >= probationFor*w.ttl
 			continue
 		}
 		out = append(out, i.ID)

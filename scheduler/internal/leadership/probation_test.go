@@ -69,7 +69,7 @@ func (w *watched) joins(id string) {
 	w.step(w.instance(id), registry.Node{Path: w.view.Tree.Necessary()})
 }
 
-func (w *watched) dies(id string) { //nolint:unparam // it reads as joins does
+func (w *watched) dies(id string) {
 	w.step(registry.Node{Path: w.view.Tree.Instance(id)})
 }
 
@@ -214,6 +214,22 @@ func TestNobodyElseIsThere(t *testing.T) {
 		require.Empty(t, w.out(), "the other one leaves")
 		w.view.Leaving = false
 		w.view.State.ShareWithJava()
+		require.Empty(t, w.out())
+	})
+}
+
+// A failure ends the sessions of all, also of whoever leads. All are as new then, and nobody has to do the work of all.
+func TestALeaderThatIsNewItself(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, old)
+		w.joins(sick)
+		time.Sleep(time.Second)
+		w.dies(sick)
+		w.dies(old)
+		w.step(w.instance(old))
+		w.joins(sick2)
+		require.NotEmpty(t, w.remembered())
 		require.Empty(t, w.out())
 	})
 }

@@ -128,6 +128,9 @@ func (l *Leadership) planOf(v room.View) (resharding.Plan, error) {
 		return resharding.Plan{}, err
 	}
 	without := l.probation.without(v)
+	if _, in := l.probation.due(); in > 0 {
+		l.ports.Wake(in)
+	}
 	for _, server := range l.probation.untold(v, without) {
 		l.ports.Log().WarnContext(l.ports.Life(), "instances of a server die soon after they have joined: new ones get no items for a while", "server", server)
 	}
