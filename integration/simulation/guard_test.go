@@ -273,7 +273,7 @@ func claimBreaches() map[string]breach {
 		// item, and who else could take it has got it by another assignment.
 		"claim/record, item or epoch unchanged": {[]guard{record, item, epoch}, checker.NothingForgotten, items(4, onceAMinute), meanwhile(func(c *cluster) {
 			time.Sleep(50 * time.Millisecond)
-			c.start("10.0.0.3@-@d") // gets item 3, and runs it again
+			c.start("10.0.0.4@-@d") // gets item 3, and runs it again
 		})},
 		// Each of the three is enough: the number of items changes with the config, and a resharding to
 		// fewer removes the wishes of surplus ones.

@@ -37,7 +37,7 @@ type summedKey struct{}
 
 // sumUp takes a while, and notes which days it did in a test.
 func sumUp(ctx context.Context, day int) error {
-	if err := clustertest.Sleep(ctx, 20*time.Second); err != nil {
+	if err := clustertest.Sleep(ctx, 7*time.Second); err != nil {
 		return err
 	}
 	if note, is := ctx.Value(summedKey{}).(func(int)); is {
