@@ -40,7 +40,6 @@ type probation struct {
 // witnessed is what an instance has seen of new ones.
 type witnessed struct {
 	ttl    time.Duration    // of sessions; zero = not known yet
-	own    time.Time        // when this instance joined again meanwhile; zero = it was there before
 	young  []newcomer       // in no order
 	deaths map[string]death // by the server; nil where there were none
 	over   time.Time        // when the next probation ends of those that a plan has left out; zero = it left out nobody
@@ -72,13 +71,7 @@ func (p *probation) observe(v room.View, t jobtree.Touched) {
 	}
 	newest := max(p.newest, 1)
 	for _, i := range v.State.Instances {
-		switch {
-		case !watched || i.Created <= p.newest:
-		case i.ID == v.Instance:
-			if p.witnessed != nil {
-				p.witnessed.own = now
-			}
-		default:
+		if watched && i.Created > p.newest && i.ID != v.Instance {
 			if p.witnessed == nil {
 				p.witnessed = new(witnessed)
 			}
@@ -177,7 +170,7 @@ func (p *probation) without(v room.View) func(jobtree.Instance) bool {
 		}
 		end := w.ends(i, now)
 		if end.IsZero() {
-			others = others || i.ID != v.Instance || !v.Leaving && now.Sub(w.own) >= probationFor*w.ttl
+			others = others || i.ID != v.Instance || !v.Leaving && v.Attached != nil && now.Sub(v.Attached.Since) >= probationFor*w.ttl
 			continue
 		}
 		out = append(out, i.ID)

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"time"
 
 	"github.com/elasticron/elasticron/registry"
 )
@@ -10,6 +11,7 @@ import (
 // keeps the attachment that it started under, so that it can never be taken for its successor's.
 type Attachment struct {
 	Session *registry.Session
+	Since   time.Time       // when it began here
 	Ctx     context.Context // of commits; ends with the session, with its error as the cause
 	Cancel  context.CancelCauseFunc
 
@@ -19,7 +21,7 @@ type Attachment struct {
 
 // NewAttachment makes the attachment of a session.
 func NewAttachment(parent context.Context, session *registry.Session) *Attachment {
-	a := &Attachment{Session: session}
+	a := &Attachment{Session: session, Since: time.Now()}
 	a.Ctx, a.Cancel = context.WithCancelCause(parent)
 	a.Work, a.CancelWork = context.WithCancelCause(a.Ctx)
 	return a
