@@ -69,8 +69,8 @@ func (w *watched) joins(id string) {
 	w.step(w.instance(id), registry.Node{Path: w.view.Tree.Necessary()})
 }
 
-func (w *watched) dies(id string) {
-	w.step(registry.Node{Path: w.view.Tree.Instance(id)})
+func (w *watched) sickDies() {
+	w.step(registry.Node{Path: w.view.Tree.Instance(sick)})
 }
 
 // remembered returns the servers whose instances die young.
@@ -103,7 +103,7 @@ func TestWhoIsOnProbation(t *testing.T) {
 		time.Sleep(time.Second)
 		w.joins(sick2) // while the session of the first one lives on
 		time.Sleep(probationTTL)
-		w.dies(sick)
+		w.sickDies()
 		require.Equal(t, []string{sick2}, w.out())
 		over, in := w.due()
 		require.False(t, over)
@@ -128,7 +128,7 @@ func TestForHowLongADeathIsRemembered(t *testing.T) {
 		for range 5 {
 			w.joins(sick)
 			time.Sleep(probationTTL + time.Second)
-			w.dies(sick)
+			w.sickDies()
 			time.Sleep(remembered - probationTTL - 2*time.Second)
 		}
 		w.joins(sick)
@@ -170,7 +170,7 @@ func TestWhoDidNotDieYoung(t *testing.T) {
 		},
 		"it was there for long": func(w *watched) {
 			time.Sleep(youngFor * probationTTL)
-			w.dies(sick)
+			w.sickDies()
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestWhoDidNotDieYoung(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, old, sick)
-		w.dies(sick)
+		w.sickDies()
 		require.Empty(t, w.remembered(), "it was there first")
 		w.joins(sick2)
 		w.step(w.instance(sick2)) // under another session: its own was lost
@@ -203,7 +203,7 @@ func TestNobodyElseIsThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := watching(t, old)
 		w.joins(sick)
-		w.dies(sick)
+		w.sickDies()
 		w.joins(sick2)
 		require.Equal(t, []string{sick2}, w.out())
 		w.step(registry.Node{Path: w.view.Tree.Server("10.0.0.1"), Value: jobtree.EncodeServer(true)})
@@ -225,7 +225,7 @@ func TestALeaderThatIsNewItself(t *testing.T) {
 		w := watching(t, old)
 		w.joins(sick)
 		time.Sleep(time.Second)
-		w.dies(sick)
+		w.sickDies()
 		w.view.Attached.Since = time.Now()
 		w.joins(sick2)
 		require.NotEmpty(t, w.remembered())
@@ -241,7 +241,7 @@ func TestALeaderWaitsForTheEndOfAProbation(t *testing.T) {
 		l := w.room(t, peers.None{})
 		seen := watching(t, "me")
 		seen.joins(sick)
-		seen.dies(sick)
+		seen.sickDies()
 		seen.joins(sick2)
 		l.probation = seen.probation
 		v := seeing(t, mySession, registry.Node{
