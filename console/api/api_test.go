@@ -673,6 +673,7 @@ func TestManyJobsAsTheyWereShown(t *testing.T) {
 
 // Whoever creates a job and waits hears the same of one with disabled items as of any other.
 func TestAJobIsCreatedWithMarksAndFollowed(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, nil)
 	many := make([]int, 150) // more than one transaction takes
 	for n := range many {
@@ -681,7 +682,7 @@ func TestAJobIsCreatedWithMarksAndFollowed(t *testing.T) {
 	for name, items := range map[string][]int{"plain": nil, "marked": {1}, "marked-often": many} {
 		text := fmt.Sprintf(`{"jobName":%q,"jobClass":"fresh","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":200}`, name)
 		var out wire.Outcome
-		got := w.ask(t, anna, "POST", "/jobs?wait=50ms", wire.NewJob{Job: name, Text: text, Items: items})
+		got := w.ask(t, anna, "POST", "/jobs?wait=2s", wire.NewJob{Job: name, Text: text, Items: items})
 		require.Equal(t, http.StatusAccepted, got.status)
 		got.into(t, &out)
 		require.Equal(t, "no instance takes part yet", out.Progress.Text, "%s: %s", name, out.Unconfirmed)
