@@ -114,10 +114,12 @@ func madeRoom(ctx context.Context, err error) (made bool) {
 	defer func() { _ = recover() }() // the methods of an error may panic
 	select {
 	case <-job.Yield(ctx):
-		return errors.Is(err, job.ErrYielded)
 	default:
-		return false
+		if !errors.Is(context.Cause(ctx), scheduler.ErrStopped) {
+			return false
+		}
 	}
+	return errors.Is(err, job.ErrYielded)
 }
 
 func outcomeOf(err error, cut bool) Outcome {

@@ -59,7 +59,8 @@ func progressOf(ctx context.Context) Progress {
 // rest waits for the next fire, and the log says so; in a job that is shared with Java instances, also if the code made room
 // for a resharding. Neither is a failure: no retry, no [ErrorHandler]. The record says that the execution was interrupted.
 //
-// Code that returns nil has done all of its work. ErrYielded of code that was not told to end is an error as any other.
+// Code that returns nil has done all of its work. ErrYielded of code that was not told to end is an error as any other. A
+// context that a stop has ended tells it, too: where a stop leaves no time, code may hear of that first.
 func Yield(ctx context.Context) <-chan struct{} {
 	if p := progressOf(ctx); p != nil {
 		return p.Yield()

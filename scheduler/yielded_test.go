@@ -18,7 +18,8 @@ import (
 	"github.com/elasticron/elasticron/scheduler"
 )
 
-// longWork counts up from its checkpoint to an end, a step a second, and makes room at any step.
+// longWork counts up from its checkpoint to an end, a step a second, and makes room at any step. Of a stop that leaves no time
+// it may hear by its context first.
 type longWork struct {
 	end int
 
@@ -33,7 +34,11 @@ func (w *longWork) code(ctx context.Context, _ job.ShardingContext) error {
 		case <-job.Yield(ctx):
 			return errors.Join(fmt.Errorf("at step %d: %w", reached, job.ErrYielded), job.SetOffset(ctx, strconv.Itoa(reached)))
 		case <-ctx.Done():
-			return errors.Join(context.Cause(ctx), job.SetOffset(ctx, strconv.Itoa(reached)))
+			why := context.Cause(ctx)
+			if errors.Is(why, scheduler.ErrStopped) {
+				why = job.ErrYielded
+			}
+			return errors.Join(why, job.SetOffset(ctx, strconv.Itoa(reached)))
 		case <-time.After(time.Second):
 			reached++
 			w.mu.Lock()
@@ -85,6 +90,38 @@ func TestWhatMakesRoomGoesOnElsewhere(t *testing.T) {
 				require.Equal(t, jobtree.Success, c.executed(0).Outcome)
 				require.Equal(t, jobtree.Counts{Success: 1, Interrupted: 1}, c.state().Record(0).Value.Counts)
 				require.Empty(t, c.state().Item(0).Offset)
+			})
+		})
+	}
+}
+
+// Code that hears of a stop by its context alone has been told to make room, too. What ends by a timeout has not.
+func TestAContextThatAStopEndsTellsToMakeRoom(t *testing.T) {
+	t.Parallel()
+	for name, stops := range map[string]bool{"stop": true, "timeout": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := nightly()
+				cfg.Timeout = 2 * time.Minute
+				a := c.start("a", func(ctx context.Context, _ job.ShardingContext) error {
+					<-ctx.Done()
+					return job.ErrYielded
+				}, cfg)
+				sleepUntil(6 * time.Minute)
+				if stops {
+					c.start("z", nil, cfg)
+					a.StopNow()
+				}
+				sleepUntil(8 * time.Minute)
+				counts := c.state().Record(0).Value.Counts
+				if stops {
+					require.Equal(t, jobtree.Counts{Success: 1, Interrupted: 1}, counts)
+				} else {
+					require.Equal(t, jobtree.Counts{Failure: 1}, counts)
+					require.Contains(t, c.executed(0).Error, "nobody had told the code to make room")
+				}
+				require.Zero(t, c.state().Record(0).Value.Reruns)
 			})
 		})
 	}
