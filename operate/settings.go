@@ -138,7 +138,7 @@ func (w *world) replaceSettings(text string) (decision, error) {
 	kept := false // whether it is disabled, against what was asked for
 	switch {
 	case readable && after.ClassName() != before.ClassName():
-		return decision{}, invalid(&jobtree.ValueError{Field: "jobClass", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", before.ClassName())})
+		return decision{}, invalid(&jobtree.ValueError{Field: "jobClass", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for; for another, remove the job first, or store one under another name", before.ClassName())})
 	case readable && after.Disabled != before.Disabled:
 		d.warn(fmt.Sprintf("the job stays %s: settings do not change that", enabledWord(before.Disabled)))
 		after.Disabled, kept = before.Disabled, true

@@ -31,7 +31,7 @@ func mayStore(stored registry.Node, value string, force bool, now time.Time) err
 	over, never := jobtree.CheckFires(&was, c, now)
 	if was.ClassName() != c.ClassName() {
 		never = errors.Join(&jobtree.ValueError{
-			Field: "jobClass", Value: c.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for", was.ClassName()),
+			Field: "jobClass", Value: c.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for; for another, remove the job first, or store one under another name", was.ClassName()),
 		}, never)
 	}
 	if never != nil || force {

@@ -89,6 +89,9 @@ FIRE                         UTC                   IN
 Mon 2026-03-02 13:01:00 CET  2026-03-02T12:01:00Z  57s
 Mon 2026-03-02 13:02:00 CET  2026-03-02T12:02:00Z  117s
 `, w.must(t, on("next", "orders", "-c", "2")...))
+	w.must(t, on("disable", "job/orders", "--yes")...)
+	require.Contains(t, w.must(t, on("next", "orders", "-c", "1")...), "Every minute.\nThe job is disabled: nothing begins for these fires until it is enabled.\nFIRE")
+	w.must(t, on("enable", "job/orders", "--yes")...)
 	_, errOut, status := w.does(t, on("next", "broken")...)
 	require.Equal(t, exitFailed, status)
 	require.Contains(t, errOut, "/broken/config")

@@ -23,7 +23,7 @@ func newNext(p *program) *cobra.Command {
 		Short: "List the next fires of a job",
 		Long: `Next lists when a job fires next, by the configuration that is stored: in the job's time zone,
 with its changes of the clock, and within its start and end. A job that is disabled is listed
-as if it were not. In JSON, its jitter is a number of nanoseconds.`,
+as if it were not, and a line says so. In JSON, its jitter is a number of nanoseconds.`,
 		Example: `  elasticron next orders
   elasticron next orders -c 20 -o json`,
 		Args: cobra.ExactArgs(1),
@@ -54,7 +54,7 @@ as if it were not. In JSON, its jitter is a number of nanoseconds.`,
 		}
 		out := cmd.OutOrStdout()
 		f := firesOf(c.Value.Cron, schedule, p.now(), count)
-		f.Jitter = c.Value.Jitter
+		f.Jitter, f.Disabled = c.Value.Jitter, c.Value.Disabled
 		return f.show(out, output, p.now())
 	})
 	cmd.Flags().IntVarP(&count, "count", "c", count, "how many fires")
@@ -77,6 +77,8 @@ type fires struct {
 	Fires []time.Time `json:"fires"`
 	// Jitter is how much later than its fire a run may begin.
 	Jitter time.Duration `json:"jitter,omitempty"`
+	// Disabled tells that nothing begins for these fires while the job is as it is.
+	Disabled bool `json:"disabled,omitempty"`
 }
 
 func firesOf(expr string, s cronexpr.Schedule, after time.Time, count int) fires {
@@ -106,6 +108,9 @@ func (f fires) show(out io.Writer, output format, now time.Time) error {
 	text := f.Words + "\n"
 	if f.Jitter > 0 {
 		text += fmt.Sprintf("Each run begins up to %s after its fire.\n", f.Jitter)
+	}
+	if f.Disabled {
+		text += "The job is disabled: nothing begins for these fires until it is enabled.\n"
 	}
 	if len(f.Fires) == 0 {
 		_, err := io.WriteString(out, text+"No fires by the clock from now on.\n")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"runtime/debug"
 	"strings"
 
@@ -42,7 +43,7 @@ Exit statuses: 0 done; 1 error; 2 wrong command line; 3 refused, also where a ri
 		}
 		root.AddCommand(commands...)
 	}
-	root.AddCommand(newDemoProcess(), newMan(), newReference())
+	root.AddCommand(newDemoProcess(), newMan(), newReference(), newVersion())
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	countAsMisuse(root)
 	return root
@@ -80,6 +81,21 @@ const (
 
 // agent names this program, for what is written down of operations.
 func agent() string { return "elasticron " + version() }
+
+// newVersion is elasticron --version for those who expect a command.
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:    "version",
+		Short:  "Print the version, as --version does",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			root := cmd.Root()
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "%s version %s\n", root.Name(), root.Version)
+			return err
+		},
+	}
+}
 
 // version returns the version of the module that this program was built from, as Go knows it.
 func version() string {

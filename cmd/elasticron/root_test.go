@@ -25,6 +25,9 @@ func TestHelpAndVersion(t *testing.T) {
 	out, _, status = carryOut(t, "--version")
 	require.Zero(t, status)
 	require.Contains(t, out, "elasticron version ")
+	asCommand, _, status := carryOut(t, "version")
+	require.Zero(t, status)
+	require.Equal(t, out, asCommand)
 
 	for _, args := range [][]string{{"help"}, {"help", "get", "jobs"}, {"completion", "bash"}, {"completion", "--help"}} {
 		out, _, status = carryOut(t, args...)
