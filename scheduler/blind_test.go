@@ -285,8 +285,7 @@ func TestAListOfJobsThatMayNotBeReadAtFirst(t *testing.T) {
 		require.True(t, slices.ContainsFunc(c.take(), func(r run) bool { return r.sc.JobName == "bills" }))
 
 		alone, _ := start()
-		require.ErrorIs(t, <-alone.done, registry.ErrDenied)
-		alone.done <- nil
+		require.ErrorIs(t, alone.ended(), registry.ErrDenied)
 	})
 }
 

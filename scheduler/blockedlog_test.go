@@ -69,10 +69,9 @@ func TestABadLogHoldsNothingUp(t *testing.T) {
 				require.Len(t, c.state().Instances, 2, "it is back")
 				began := time.Now()
 				a.cancel()
-				err := <-a.done
+				err := a.ended()
 				require.Less(t, time.Since(began), 4*time.Second+500*time.Millisecond)
 				require.NoError(t, err)
-				a.done <- err
 				log.bad.Store(false)
 				time.Sleep(10 * time.Second) // for a line that is being written
 			})

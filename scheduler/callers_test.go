@@ -63,8 +63,7 @@ func TestCallsThatWaitForTheRegistryHearOfTheEndOfRun(t *testing.T) {
 					time.Sleep(time.Second)
 					require.Empty(t, returned, "it waits")
 					stop(i)
-					ran := <-i.done
-					i.done <- nil // what Run says of it is not the matter here
+					ran := i.ended() // what Run says of it is not the matter here
 					synctest.Wait()
 					require.NotEmpty(t, returned, "Run has returned: %v", ran)
 					err = <-returned
@@ -101,8 +100,7 @@ func TestACallWhoseChangeWasSentSaysThatItsOutcomeIsUnknown(t *testing.T) {
 		time.Sleep(time.Second)
 		require.Empty(t, returned, "it waits")
 		i.cancel()
-		require.NoError(t, <-i.done)
-		i.done <- nil
+		require.NoError(t, i.ended())
 		err = <-returned
 		require.ErrorIs(t, err, scheduler.ErrUnknownJob)
 		require.ErrorIs(t, err, registry.ErrUnknownOutcome)
@@ -127,8 +125,7 @@ func TestLeavingFromTheJobItselfHearsOfTheEndOfRun(t *testing.T) {
 		sleepUntil(7 * time.Second)
 		require.Empty(t, returned)
 		i.cancel()
-		require.ErrorContains(t, <-i.done, "given up")
-		i.done <- nil
+		require.ErrorContains(t, i.ended(), "given up")
 		require.ErrorIs(t, <-returned, scheduler.ErrStopped)
 	})
 }

@@ -122,6 +122,13 @@ func (c *cluster) run(s *scheduler.Scheduler, reg *memory.Registry) *instance {
 
 func fullID(id string) string { return "10.0.0.1@-@" + id }
 
+// ended waits until Run has returned, and returns its error. At the end of the test it counts as seen.
+func (i *instance) ended() error {
+	err := <-i.done
+	i.done <- nil
+	return err
+}
+
 // stop ends the instance gracefully and closes its registry. It may be called more than once.
 func (i *instance) stop(t *testing.T) {
 	t.Helper()

@@ -248,8 +248,7 @@ func TestARerunGoesOnFromTheCheckpoint(t *testing.T) {
 			return fetch(ctx, sc)
 		}
 		a.Vanish()
-		require.ErrorIs(t, <-a.done, scheduler.ErrVanished)
-		a.done <- nil
+		require.ErrorIs(t, a.ended(), scheduler.ErrVanished)
 		require.NoError(t, a.registry.Close(context.Background()))
 		c.startCode("b", flow, cfg)
 		sleepUntil(7 * time.Minute)

@@ -127,8 +127,7 @@ func TestAStopAfterTheTreeWasDeleted(t *testing.T) {
 		c.removeJob("orders")
 		synctest.Wait()
 		require.Len(t, c.nodes("/orders"), 2)
-		require.NoError(t, <-a.done)
-		a.done <- nil
+		require.NoError(t, a.ended())
 		require.Equal(t, 18*time.Second, time.Since(bubbleStart))
 		require.Empty(t, c.nodes("/orders"))
 	})

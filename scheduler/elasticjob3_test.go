@@ -1082,8 +1082,7 @@ func TestAnEndThatIsCutShortBesideElasticJob3(t *testing.T) {
 				c.startBeside3("b", nil, failingSlowly(1))
 				if deaf {
 					a.StopNow()
-					require.ErrorContains(t, <-a.done, "items [0] did not return")
-					a.done <- nil
+					require.ErrorContains(t, a.ended(), "items [0] did not return")
 				} else {
 					end(t, a)
 				}

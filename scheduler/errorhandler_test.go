@@ -112,8 +112,7 @@ func TestAHandlerThatMisbehaves(t *testing.T) {
 					require.ErrorContains(t, e.Handler, test.want)
 				}
 				a.cancel()
-				err := <-a.done
-				a.done <- nil
+				err := a.ended()
 				if name == "is slow" { // more failures than it can be told of
 					require.ErrorContains(t, err, `job "orders": error handler was not called any more`)
 				} else {
@@ -154,8 +153,7 @@ func TestAHandlerThatHangs(t *testing.T) {
 		require.Equal(t, 24*100-1024-2, busy)
 		began := time.Now()
 		a.cancel()
-		require.EqualError(t, <-a.done, `job "orders": error handler was not called any more: the scheduler stopped (1024 times)`)
-		a.done <- nil
+		require.EqualError(t, a.ended(), `job "orders": error handler was not called any more: the scheduler stopped (1024 times)`)
 		require.Zero(t, time.Since(began), "it is known to hang")
 		require.Len(t, o.failures(), 24*100, "each is told or reported")
 		close(release)
@@ -199,8 +197,7 @@ func TestAStopAndTheHandler(t *testing.T) {
 				}
 				began := time.Now()
 				test.stop(a)
-				err := <-a.done
-				a.done <- nil
+				err := a.ended()
 				require.Equal(t, name == "vanished", errors.Is(err, scheduler.ErrVanished))
 				require.Equal(t, test.last, time.Since(began))
 				require.Equal(t, test.told, <-told)
@@ -220,8 +217,7 @@ func TestAStopReportsTheHandlerOfAJobThatWasLeft(t *testing.T) {
 		sleepUntil(7 * time.Second)
 		require.NoError(t, ordersOf(t, a).Leave(t.Context()))
 		a.cancel()
-		err := <-a.done
-		a.done <- nil
+		err := a.ended()
 		require.ErrorContains(t, err, `job "orders": error handler was not called any more: the scheduler stopped (3 times)`)
 		require.Contains(t, log.line("stopping, waiting for what runs"), `handlers="orders (5 failures)"`)
 		time.Sleep(2 * time.Hour)

@@ -108,8 +108,7 @@ func TestABadObserverHoldsUpNobody(t *testing.T) {
 
 		began := time.Now()
 		i.cancel()
-		err := <-i.done
-		i.done <- nil
+		err := i.ended()
 		require.LessOrEqual(t, time.Since(began), 3*time.Second)
 		if bad.way == "hang" {
 			require.ErrorContains(t, err, "observer scheduler_test.badObserver did not return when the stop timeout was over and was given up (once)")

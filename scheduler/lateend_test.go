@@ -203,8 +203,7 @@ func TestWhatFailedBeforeItsContextEndedIsNotCutShort(t *testing.T) {
 			sleepUntil(7500 * time.Millisecond)
 			c.server.SetPace(0, 1200*time.Millisecond)
 			a.cancel()
-			err := <-a.done
-			a.done <- nil
+			err := a.ended()
 			require.ErrorContains(t, err, "error handler was not called any more")
 		}, failed, false, 0},
 		"it would be tried again": {1, func(_ *testing.T, _ *cluster, a *instance) { away(a) }, jobtree.Counts{Interrupted: 1, Success: 1}, true, 0},
@@ -275,8 +274,7 @@ func TestAStopWithEndsThatCannotBeRecorded(t *testing.T) {
 		i.registry.Cut()
 		sleepUntil(20 * time.Second)
 		i.cancel()
-		require.NoError(t, <-i.done)
-		i.done <- nil
+		require.NoError(t, i.ended())
 		require.LessOrEqual(t, time.Since(bubbleStart), 33*time.Second)
 		require.Len(t, heard.ends, 1)
 		require.ErrorIs(t, heard.ends[0].Refused, registry.ErrSessionLost)

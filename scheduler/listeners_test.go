@@ -114,8 +114,7 @@ func TestListenersAndAStop(t *testing.T) {
 		i := c.launchWith("a", work, nil, []scheduler.JobOption{scheduler.WithListener(heard.listener())}, jobOf(1))
 		sleepUntil(6 * time.Second)
 		i.cancel()
-		require.ErrorContains(t, <-i.done, "given up")
-		i.done <- nil
+		require.ErrorContains(t, i.ended(), "given up")
 		require.Equal(t, []string{
 			"5s before 1 items",
 			"27s after item 0, same true: given up: its code did not return after its context was cancelled, refused false",

@@ -43,8 +43,7 @@ func (i *instance) crash(t *testing.T) {
 	t.Helper()
 	i.Vanish() // before its registry does: else Run may end because that is closed
 	i.registry.Vanish()
-	require.ErrorIs(t, <-i.done, scheduler.ErrVanished)
-	i.done <- nil
+	require.ErrorIs(t, i.ended(), scheduler.ErrVanished)
 	synctest.Wait() // what it ran returns now that its context was cancelled, and Run does not wait for that
 }
 

@@ -147,9 +147,8 @@ func TestProcessListenersThatFail(t *testing.T) {
 
 		began := time.Now()
 		i.cancel() // and the stuck listener is told of the leadership's end
-		require.EqualError(t, <-i.done, `job "orders": leadership listener did not return when the stop timeout was over and was given up (once)`+
+		require.EqualError(t, i.ended(), `job "orders": leadership listener did not return when the stop timeout was over and was given up (once)`+
 			"\n"+`job "orders": leadership listener was not called any more: the scheduler stopped (once)`)
-		i.done <- nil
 		require.LessOrEqual(t, time.Since(began), 3*time.Second)
 		require.Len(t, heard.read(), 3)
 		close(forever)

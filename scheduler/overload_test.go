@@ -465,10 +465,9 @@ func TestAStopInAnOverloadRecordsWhatHasFinished(t *testing.T) {
 				stops.Store(true)
 				i := o.instances[0]
 				i.cancel()
-				if err := <-i.done; err != nil { // it goes on to the last moment, in which there may be no time left to hear of it
+				if err := i.ended(); err != nil { // it goes on to the last moment, in which there may be no time left to hear of it
 					require.ErrorContains(t, err, "observer")
 				}
-				i.done <- nil
 				i.stop(t)
 				require.True(t, finished.Load(), "something must have run while it stopped")
 				o.mu.Lock()

@@ -34,8 +34,7 @@ func TestNothingRemainsOfAStopWithoutARegistry(t *testing.T) {
 				c.server.Stop()
 				sleepUntil(20 * time.Second)
 				a.cancel()
-				require.NoError(t, <-a.done)
-				a.done <- nil
+				require.NoError(t, a.ended())
 				c.server.Start() // it gives every session its full time again
 				require.NotEmpty(t, ghosts(c))
 				time.Sleep(time.Minute)
@@ -50,8 +49,7 @@ func TestNothingRemainsOfAStopWithoutARegistry(t *testing.T) {
 				sleepUntil(6 * time.Second)
 				a.registry.Cut()
 				a.cancel()
-				require.NoError(t, <-a.done)
-				a.done <- nil
+				require.NoError(t, a.ended())
 				a.registry.Heal()
 				require.NotEmpty(t, ghosts(c))
 				time.Sleep(long + time.Minute)
@@ -68,8 +66,7 @@ func TestNothingRemainsOfAStopWithoutARegistry(t *testing.T) {
 			a := c.launchOver(reg, "a", nil, jobOf(1))
 			sleepUntil(time.Second)
 			a.cancel()
-			require.NoError(t, <-a.done)
-			a.done <- nil
+			require.NoError(t, a.ended())
 			require.Empty(t, ghosts(c))
 			sleepUntil(32 * time.Second)
 			require.NotEmpty(t, ghosts(c), "the join was carried out late")
@@ -92,8 +89,7 @@ func TestAStopKeepsTheSession(t *testing.T) {
 				require.NoError(t, err)
 				sleepUntil(6 * time.Second)
 				a.cancel()
-				require.Equal(t, name == "deaf", <-a.done != nil)
-				a.done <- nil
+				require.Equal(t, name == "deaf", a.ended() != nil)
 				require.NoError(t, session.Err())
 				time.Sleep(2 * time.Hour)
 			})

@@ -34,8 +34,7 @@ func TestAStopThatTakesTooLong(t *testing.T) {
 			c.start("b", nil, cfg)
 			a.cancel()
 			sleepUntil(27 * time.Second) // the stop timeout is 20 s
-			require.NoError(t, <-a.done)
-			a.done <- nil
+			require.NoError(t, a.ended())
 			runs := c.take()
 			require.ErrorIs(t, runs[0].cause, scheduler.ErrStopped)
 			require.Equal(t, 26*time.Second, runs[0].ended.Sub(bubbleStart).Truncate(time.Second))
@@ -58,8 +57,7 @@ func TestStopNow(t *testing.T) {
 		a := c.start("a", untilDone, jobOf(1))
 		sleepUntil(6 * time.Second)
 		a.StopNow()
-		require.NoError(t, <-a.done)
-		a.done <- nil
+		require.NoError(t, a.ended())
 		require.Equal(t, 6*time.Second, time.Since(bubbleStart).Truncate(time.Second))
 		s := c.state()
 		require.Empty(t, s.Instances)
@@ -88,8 +86,7 @@ func TestAStopIsHeardByWhatWasCancelledBefore(t *testing.T) {
 		a.cancel()
 		sleepUntil(26 * time.Second)
 		require.Empty(t, heard, "the stop timeout of 20 s is not over")
-		err := <-a.done
-		a.done <- nil
+		err := a.ended()
 		require.NoError(t, err)
 		require.Len(t, heard, 1)
 		require.Equal(t, 27*time.Second, (<-heard).Sub(bubbleStart).Truncate(time.Second))
@@ -103,8 +100,7 @@ func TestVanishTellsTheRegistryNothing(t *testing.T) {
 		sleepUntil(6 * time.Second)
 		before := stored(t, c.server)
 		a.Vanish()
-		require.ErrorIs(t, <-a.done, scheduler.ErrVanished)
-		a.done <- nil
+		require.ErrorIs(t, a.ended(), scheduler.ErrVanished)
 		require.Equal(t, before, stored(t, c.server))
 	})
 }
@@ -128,8 +124,8 @@ func TestVanishDuringADrain(t *testing.T) {
 				a.Vanish()
 				select {
 				case err := <-a.done:
-					require.ErrorIs(t, err, scheduler.ErrVanished)
 					a.done <- nil
+					require.ErrorIs(t, err, scheduler.ErrVanished)
 				case <-time.After(3 * time.Second):
 					require.Fail(t, "Run goes on")
 				}
@@ -152,8 +148,7 @@ func TestCodeThatDoesNotReturnIsGivenUp(t *testing.T) {
 		a := c.start("a", deaf, jobOf(2))
 		sleepUntil(6 * time.Second)
 		a.StopNow()
-		err := <-a.done
-		a.done <- nil
+		err := a.ended()
 		require.ErrorContains(t, err, `job "orders": items [0 1] did not return`)
 		s := c.state()
 		require.False(t, s.Item(0).Running.Exists())
@@ -204,8 +199,7 @@ func TestAStopWithoutARegistry(t *testing.T) {
 		sleepUntil(6 * time.Second)
 		a.registry.Cut()
 		a.cancel()
-		require.NoError(t, <-a.done)
-		a.done <- nil
+		require.NoError(t, a.ended())
 		require.Less(t, time.Since(bubbleStart), 30*time.Second)
 		a.registry.Heal()
 	})
@@ -227,8 +221,7 @@ func TestAStopWithoutARegistryAndALongSession(t *testing.T) {
 				sleepUntil(6 * time.Second)
 				a.registry.Cut()
 				a.cancel()
-				err := <-a.done
-				a.done <- nil
+				err := a.ended()
 				require.Equal(t, name == "deaf", err != nil, "%v", err)
 				require.LessOrEqual(t, time.Since(bubbleStart), 29*time.Second, "20 s of the stop timeout and 3 s")
 				a.registry.Heal()
@@ -261,8 +254,7 @@ func TestVanishWinsOverAStop(t *testing.T) {
 			sleepUntil(6 * time.Second)
 			a.Vanish()
 			a.cancel()
-			require.ErrorIs(t, <-a.done, scheduler.ErrVanished)
-			a.done <- nil
+			require.ErrorIs(t, a.ended(), scheduler.ErrVanished)
 			require.True(t, c.state().Item(0).Running.Exists(), "nothing was written")
 		})
 	}

@@ -323,8 +323,7 @@ func TestHooksThatFail(t *testing.T) {
 				g.read()
 				sleepUntil(105 * time.Second)
 				i.cancel()
-				err := <-i.done
-				i.done <- nil
+				err := i.ended()
 				if test.hook == nil {
 					require.ErrorContains(t, err, "hook listener did not return")
 				} else {

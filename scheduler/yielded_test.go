@@ -68,8 +68,7 @@ func TestWhatMakesRoomGoesOnElsewhere(t *testing.T) {
 		"the process stops": func(c *cluster, w *longWork, a *instance) { c.start("z", w.code, nightly()); a.cancel() },
 		"the only process stops": func(c *cluster, w *longWork, a *instance) {
 			a.cancel()
-			require.NoError(c.t, <-a.done)
-			a.done <- nil
+			require.NoError(c.t, a.ended())
 			c.start("b", w.code, nightly())
 		},
 		"a stop that is over at once": func(c *cluster, w *longWork, a *instance) { c.start("z", w.code, nightly()); a.StopNow() },
@@ -139,8 +138,7 @@ func TestMakingRoomCountsForNoLimit(t *testing.T) {
 		for n := range 20 {
 			next := c.start(fmt.Sprintf("p%d", n+1), w.code, cfg)
 			last.cancel()
-			require.NoError(t, <-last.done)
-			last.done <- nil
+			require.NoError(t, last.ended())
 			last = next
 			time.Sleep(10 * time.Second)
 		}
@@ -233,17 +231,22 @@ func TestAProcessDiesAsItMakesRoom(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
 		w := &longWork{end: 300}
-		a := c.start("a", w.code, nightly())
+		var a *instance
+		a = c.start("a", func(ctx context.Context, sc job.ShardingContext) error {
+			err := w.code(ctx, sc)
+			a.Vanish()
+			return err
+		}, nightly())
 		sleepUntil(7 * time.Minute)
 		a.cancel()
-		a.Vanish()
-		require.ErrorIs(t, <-a.done, scheduler.ErrVanished)
-		a.done <- nil
+		ended := a.ended()
+		require.ErrorIs(t, ended, scheduler.ErrVanished)
 		require.NoError(t, a.registry.Close(context.Background()))
 		c.start("b", w.code, nightly())
 		sleepUntil(20 * time.Minute)
 		require.Equal(t, jobtree.Success, c.executed(0).Outcome)
 		require.Equal(t, 300, w.steps()[len(w.steps())-1])
+		require.Equal(t, jobtree.Counts{Success: 1, Lost: 1}, c.state().Record(0).Value.Counts)
 	})
 }
 
