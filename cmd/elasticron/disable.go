@@ -14,7 +14,8 @@ func newDisable(p *program) *cobra.Command {
 		Short: "Stop jobs, items or servers until they are enabled",
 		Long: `Disable has a job, an item or a server begin nothing any more. What runs ends by itself. A
 disabled job stays so whatever its servers say, and over restarts of its processes. A server is
-disabled in all its jobs, or in that of --job.`,
+disabled in all the jobs that it is in, or in that of --job; in a job that is created later it
+is not: shut its instances down, or stop the process.`,
 		Example: `  elasticron disable job/orders --reason 'table is locked'
   elasticron disable item/orders/1
   elasticron disable server/10.0.0.1 --job mail

@@ -29,10 +29,10 @@ import (
 // The tables: one with what the job finds, and one with the highest token that has written for each item.
 const tables = `
 	CREATE TABLE totals (
-		item  INTEGER,
-		fire  TEXT,
-		total INTEGER,
-		PRIMARY KEY (item, fire)
+		item     INTEGER,
+		occasion TEXT,
+		total    INTEGER,
+		PRIMARY KEY (item, occasion)
 	);
 	CREATE TABLE fences (
 		job   TEXT,
@@ -62,14 +62,22 @@ func store(ctx context.Context, db *sql.DB, sc job.ShardingContext, total int) e
 	if rows, err := raised.RowsAffected(); err != nil || rows == 0 {
 		return errors.Join(errOvertaken, err)
 	}
-	// The key holds the fire, so whoever runs the same fire again writes the same row again.
 	_, err = tx.ExecContext(ctx, `
-		INSERT INTO totals (item, fire, total) VALUES (?, ?, ?)
-		ON CONFLICT (item, fire) DO UPDATE SET total = excluded.total`, sc.Item, sc.Fire.Format(time.RFC3339), total)
+		INSERT INTO totals (item, occasion, total) VALUES (?, ?, ?)
+		ON CONFLICT (item, occasion) DO UPDATE SET total = excluded.total`, sc.Item, occasion(sc), total)
 	if err != nil {
 		return err
 	}
 	return tx.Commit()
+}
+
+// occasion is what an execution runs for: its fire, or the request of a run by hand that has none. Whoever runs the same again
+// writes the same row again. Fires may be milliseconds apart, and a time has a name in each zone.
+func occasion(sc job.ShardingContext) string {
+	if sc.Fire.IsZero() {
+		return fmt.Sprintf("trigger %d", sc.Trigger)
+	}
+	return sc.Fire.UTC().Format(time.RFC3339Nano)
 }
 
 func main() {

@@ -43,3 +43,16 @@ func TestALowerTokenIsRefused(t *testing.T) {
 		require.Equal(t, s.want, total)
 	}
 }
+
+// What runs for something else does not write over it.
+func TestOccasions(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	for want, sc := range map[string]job.ShardingContext{
+		"2026-03-01T12:00:00Z":   {Fire: noon.In(time.FixedZone("CET", 3600)), Trigger: 8},
+		"2026-03-01T12:00:00.2Z": {Fire: noon.Add(200 * time.Millisecond)},
+		"trigger 7":              {Trigger: 7},
+	} {
+		require.Equal(t, want, occasion(sc))
+	}
+}
