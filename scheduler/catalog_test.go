@@ -242,6 +242,76 @@ func TestCodeDecidesInAnotherWay(t *testing.T) {
 	s.Reconfigure()
 }
 
+// Code that refuses a job is asked again each minute, as what it misses may come, and others run the job meanwhile: each fire
+// once. The log tells when that changes.
+func TestCodeThatRefusesIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var refuses atomic.Bool
+		var logs logbook
+		asked := &askedCode{Handler: deciding{c.record("a", nil), &refuses}}
+		c.store(ofClass("orders", "index", 2))
+		refuses.Store(true)
+		a := c.launchWith("a", nil, []scheduler.Option{scheduler.WithHandler("index", asked), scheduler.WithLogger(slog.New(&logs))}, nil)
+		c.serveJobs("b", nil, "index")
+		sleepUntil(3*time.Minute + 2*time.Second)
+		require.EqualValues(t, 4, asked.times.Load())
+		require.Equal(t, "not now", a.Health(t.Context()).Jobs[0].Config)
+		for _, r := range c.all() {
+			require.Equal(t, "b", r.instance)
+		}
+		refuses.Store(false)
+		sleepUntil(6*time.Minute + 2*time.Second)
+		require.Empty(t, a.Health(t.Context()).Jobs[0].Config)
+		require.EqualValues(t, 5, asked.times.Load(), "nobody asks what does not refuse")
+		by := make(map[string]int)
+		for _, r := range c.all() {
+			by[r.instance]++
+		}
+		require.Len(t, c.all(), 2*6*12)
+		require.Equal(t, 2*12, by["a"], "one item of two, for two minutes")
+		for text, times := range map[string]int{"job pauses: its configuration cannot be used": 1, leftByRefusal: 1, jobGoesOn: 1} {
+			require.Equal(t, times, logs.of(text), text)
+		}
+		refuses.Store(true)
+		cfg := ofClass("orders", "index", 2)
+		cfg.Description = "another one"
+		sleepUntil(6*time.Minute + 32*time.Second)
+		c.store(cfg)
+		sleepUntil(7*time.Minute + 3*time.Second)
+		require.EqualValues(t, 6, asked.times.Load())
+		c.removeJob("orders")
+		sleepUntil(20 * time.Minute)
+		require.EqualValues(t, 6, asked.times.Load(), "there is no job to ask about")
+	})
+}
+
+// Code that does not return is waited for, and not called again beside.
+func TestCodeThatHangsIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		slow := &slowToConfigure{HandlerFunc: c.record("a", nil)}
+		slow.takes.Store(int64(5 * time.Minute))
+		asked := &askedCode{Handler: slow}
+		c.store(ofClass("orders", "index", 1))
+		c.launchWith("a", nil, []scheduler.Option{scheduler.WithHandler("index", asked)}, nil)
+		sleepUntil(6 * time.Minute)
+		require.EqualValues(t, 1, asked.times.Load())
+		require.NotEmpty(t, c.all())
+	})
+}
+
+// askedCode is code that counts how often it is asked.
+type askedCode struct {
+	job.Handler
+	times atomic.Int32
+}
+
+func (h *askedCode) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	h.times.Add(1)
+	return h.Handler.Configure(cfg)
+}
+
 // A job that is removed while an item of it runs: the run comes to its end, nobody can record that, and
 // nothing is made again.
 func TestAJobIsRemovedInMidRun(t *testing.T) {

@@ -34,6 +34,8 @@ type made struct {
 	fault   error // why there is no code
 	handler job.ErrorHandler
 	instead error // why failures are logged instead of told to the handler that is wanted
+
+	returned bool // false: the code has not, in time, and may still
 }
 
 // makeCode makes the code of a configuration, which is stored at path, and passes it to then in a message. Code that does not
@@ -55,6 +57,7 @@ func (c *Configuration) makeCode(path string, cfg job.Config, then func(made)) {
 		return nil
 	}, late, func(newest bool, _ error) {
 		if newest {
+			got.returned = true
 			then(got)
 		}
 	})

@@ -5,6 +5,7 @@ package configuration
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -61,15 +62,20 @@ type Ports interface {
 	TakenUp()
 	// Paused hears why the job pauses, or nil when it goes on.
 	Paused(why error)
-	// Again takes the configuration up once more: its code could not be asked before.
+	// Again takes the configuration up once more: its code could not be asked before, or has refused it.
 	Again()
 }
+
+// AskAgain is how long after the code has refused a configuration it is asked once more: what it did not find on its machine,
+// such as a secret, may have come, and nobody tells of that.
+const AskAgain = time.Minute
 
 // Configuration is what an instance knows of a job's configuration.
 type Configuration struct {
 	ports   Ports
 	inForce *Settings
 	maker   asking.Asker // what the application's code makes of it
+	again   *time.Timer  // by which it is asked once more; nil = it has not refused
 	// pausedFor is why the job pauses, and doubts what its configuration is used in spite of, as they were
 	// told last; empty = nothing.
 	pausedFor, doubts string
@@ -83,12 +89,36 @@ func New(ports Ports) *Configuration {
 	return &Configuration{ports: ports, inForce: None(), maker: asking.Asker{For: ports}}
 }
 
-// Stop stops the timer. It is for the end, when the runner does nothing any more.
-func (c *Configuration) Stop() { c.maker.Stop() }
+// Stop stops the timers. It is for the end, when the runner does nothing any more.
+func (c *Configuration) Stop() {
+	c.maker.Stop()
+	c.dropAgain()
+}
+
+func (c *Configuration) dropAgain() {
+	if c.again != nil {
+		c.again.Stop()
+		c.again = nil
+	}
+}
+
+// askAgain has the code asked once more later, unless the configuration is taken up before.
+func (c *Configuration) askAgain() {
+	var timer *time.Timer
+	timer = time.AfterFunc(AskAgain, func() {
+		c.ports.Post(func() { // by then timer is set
+			if c.again == timer {
+				c.ports.Again()
+			}
+		})
+	})
+	c.again = timer
+}
 
 // TakeUp takes up a new configuration. If it cannot be used, no part of it is taken up: half of it might be
 // worse than none. What the application's code makes of it comes later, and until then nothing begins.
 func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
+	c.dropAgain()
 	c.unreadable = v.State.Config.Err != nil
 	next, found, warnings := c.judge(v, others)
 	if stored := v.State.Config; stored.Exists() {
@@ -115,6 +145,9 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		if m.fault != nil {
 			faults.own = errors.Join(faults.own, m.fault)
 		}
+		if m.fault != nil && m.returned && found.all() == nil {
+			c.askAgain()
+		}
 		if faults.all() == nil && m.instead != nil {
 			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
@@ -132,6 +165,7 @@ func (c *Configuration) takeUp(next *Settings, found faults, warnings error) {
 		return
 	}
 	c.tellDoubts(warnings)
+	c.tellExecutor(*next.Config)
 	c.adopt(next)
 	c.ports.TakenUp()
 }
@@ -193,7 +227,7 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 	if cfg.ShardingItemParameters != "" {
 		next.Parameters, _ = job.ParseItemParameters(cfg.ShardingItemParameters)
 	}
-	next.MaxRunning = c.maxRunning(*cfg)
+	next.MaxRunning, _ = inforce.MaxRunning(*cfg) // what is not known is without a bound
 	return next, found, warnings
 }
 
@@ -250,11 +284,9 @@ func (c *Configuration) tellDoubts(warnings error) {
 	c.doubts = text
 }
 
-// maxRunning returns the bound of a configuration; what it does not know is without one.
-func (c *Configuration) maxRunning(cfg job.Config) int {
-	limit, err := inforce.MaxRunning(cfg)
-	if err != nil {
+// tellExecutor warns of an executor that is not known here.
+func (c *Configuration) tellExecutor(cfg job.Config) {
+	if _, err := inforce.MaxRunning(cfg); err != nil {
 		c.ports.Log().WarnContext(c.ports.Life(), "the job's executor is not known here, its items run without limit", room.KeyError, err)
 	}
-	return limit
 }
