@@ -1,10 +1,6 @@
 package worker
 
-import (
-	"slices"
-
-	"github.com/coreos/go-systemd/v22/daemon"
-)
+import "github.com/coreos/go-systemd/v22/daemon"
 
 // Reload has another file count. Of its sections, these count at once:
 //
@@ -14,9 +10,10 @@ import (
 //   - http, but not whether there is that section, and not its secrets
 //   - grace, for a stop that begins later
 //
-// Scripts and calls that run go on as they began. Reload returns the names of members that differ and count only after a
-// restart. If the file is not allowed, or the machine has not what it asks for, nothing changes. While Run still opens what
-// the file before asks for, Reload waits until that is done.
+// Scripts and calls that run go on as they began. All jobs are judged anew, also by a file that says the same: what they refer
+// to on the machine, such as the file of a secret, may have come or gone. Reload returns the names of members that differ and
+// count only after a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes. While Run
+// still opens what the file before asks for, Reload waits until that is done.
 func (w *Worker) Reload(file File) (later []string, err error) {
 	file, err = file.Completed()
 	if err != nil {
@@ -74,7 +71,6 @@ func (p *parts) read(was *File, file File) (r reread, err error) {
 
 // apply changes what can be changed, all or nothing. The caller holds mu.
 func (w *Worker) apply(was *File, file File, read reread) error {
-	anew := was.judgesOtherwise(file)
 	if read.script != nil {
 		if err := read.set(); err != nil {
 			return err
@@ -101,18 +97,9 @@ func (w *Worker) apply(was *File, file File, read reread) error {
 	}
 	w.parts.take.Store(&was.Take)
 	w.parts.scheduler.Reconsider()
-	if anew {
-		w.parts.scheduler.Reconfigure()
-	}
+	w.parts.scheduler.Reconfigure()
 	w.file = *was
 	return nil
-}
-
-// judgesOtherwise tells whether jobs may be refused by one file that are not by the other, as far as that counts at once.
-func (f *File) judgesOtherwise(next File) bool {
-	commands := f.Script != nil && next.Script != nil && !slices.Equal(f.Script.Commands, next.Script.Commands)
-	addresses := f.HTTP != nil && next.HTTP != nil && !slices.Equal(f.HTTP.Allow, next.HTTP.Allow)
-	return commands || addresses
 }
 
 // keeping returns the section with what cannot be changed of another.

@@ -605,6 +605,31 @@ func TestAlerts(t *testing.T) {
 	s.eventually(func() bool { return elsewhere.Load() > 0 }, "now it may be called")
 }
 
+// What a job refers to may come after it: a link on the way of its script, a secret of its alerts. A file that says the same as
+// before has such jobs go on.
+func TestAReloadJudgesAllJobsAnew(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.script("count", `echo x >> `+s.dir+`/$ELASTICRON_JOB`)
+	s.store(everySecond("linked", s.dir+"/current/count"))
+	alerting := everySecond("alerting", s.dir+"/bin/count")
+	alerting.ErrorHandler, alerting.Props = "WEBHOOK", map[string]string{"webhook.url": "http://127.0.0.1:1", "webhook.header.X-Key": "file:" + s.dir + "/key"}
+	s.store(alerting)
+	const file = withProbes + "script: {commands: [DIR/bin/*]}\nhttp: {allow: ['http://127.0.0.1:1'], secrets: ['file:DIR/key']}\n"
+	w := s.start(file)
+	refused := func(name string) bool {
+		_, text := w.get("/cluster")
+		return strings.Contains(text, `job \"`+name+`\": `)
+	}
+	s.eventually(func() bool { return refused("linked") && refused("alerting") }, "both are refused")
+	require.NoError(t, os.Symlink(s.dir+"/bin", s.dir+"/current"))
+	require.NoError(t, os.WriteFile(s.dir+"/key", []byte("swordfish"), 0o600))
+	later, err := w.Reload(s.parsed(file))
+	require.NoError(t, err)
+	require.Empty(t, later)
+	s.eventually(func() bool { return s.lines("linked") > 0 && s.lines("alerting") > 0 }, "both run")
+}
+
 // Who is told how far a worker is may stand still, as systemd may, panic, or end its goroutine: the worker reloads and stops
 // all the same.
 func TestWhoIsToldHoldsNothingUp(t *testing.T) {
