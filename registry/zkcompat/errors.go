@@ -75,16 +75,19 @@ func isPassing(err error) bool {
 // the server already.
 func (r *Registry) opError(op, path string, err error) error {
 	if errors.Is(err, registry.ErrDenied) {
-		user, _, given := strings.Cut(r.config.Digest, ":")
-		who := "a client without a digest"
-		if given {
-			who = fmt.Sprintf("the digest of user %q", user)
-		}
 		right := "to read"
 		if op == "commit" || op == "latch" {
 			right = "to create, write or delete"
 		}
-		err = fmt.Errorf("%w (%s lacks the permission %s %q, or one of the nodes above or below)", err, who, right, r.ns.znode(path))
+		err = fmt.Errorf("%w (%s lacks the permission %s %q, or one of the nodes above or below)", err, r.who(), right, r.ns.znode(path))
 	}
 	return remote.OpError(op, path, err)
+}
+
+// who says as whom this handle asks.
+func (r *Registry) who() string {
+	if user, _, given := strings.Cut(r.config.Digest, ":"); given {
+		return fmt.Sprintf("the digest of user %q", user)
+	}
+	return "a client without a digest"
 }

@@ -298,6 +298,39 @@ func TestWhoOnlyReadsMakesNoNamespace(t *testing.T) {
 	require.NoError(t, open(t, steadily, inner("ours:right")).Latch(t.Context(), "/orders/latch", func(context.Context) error { return nil }))
 }
 
+// Who may create a namespace learns the server's time before it is there, without the right to delete anything beside it, and
+// leaves nothing behind. An error says what is missing.
+func TestServerTimeBelowWhereNothingMayBeDeleted(t *testing.T) {
+	t.Parallel()
+	top, plain := namespaceOf(t), java(t)
+	for name, rights := range map[string]int32{"": zk.PermRead | zk.PermCreate, "-read": zk.PermRead} {
+		_, err := plain.Create("/"+top+name, []byte{}, 0, zk.WorldACL(rights))
+		require.NoError(t, err)
+	}
+	below := func(name string) func(*zkcompat.Config) {
+		return func(c *zkcompat.Config) { c.Namespace = top + name + "/inner" }
+	}
+	r := open(t, steadily, below(""))
+	for range 2 {
+		now, err := r.ServerTime(t.Context())
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now(), now, time.Minute)
+	}
+	there, _, err := plain.Exists("/" + top + "/inner")
+	require.NoError(t, err)
+	require.False(t, there)
+	require.NoError(t, r.Close(t.Context()))
+	require.Eventually(t, func() bool {
+		names, _, err := plain.Children("/" + top)
+		return err == nil && len(names) == 0
+	}, time.Minute, 10*time.Millisecond)
+
+	_, err = open(t, steadily, below("-read")).ServerTime(t.Context())
+	require.ErrorIs(t, err, registry.ErrDenied)
+	require.ErrorContains(t, err, `a client without a digest may not create one in "/`+top+`-read"`)
+	require.NotContains(t, err.Error(), "another digest")
+}
+
 func TestWrongDigestIsDenied(t *testing.T) {
 	t.Parallel()
 	put(t, open(t, func(c *zkcompat.Config) { c.Digest = "ours:right" }), registry.Put("/a", ""))

@@ -12,7 +12,7 @@ import (
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
-// clockNode is created and deleted within one transaction, so that nobody ever sees it.
+// clockNode is created and deleted within one transaction, so that nobody ever sees it; but for where there is no namespace.
 const clockNode = "__elasticron_clock"
 
 // ServerTime implements [registry.Clock]. It is the leader's clock, in milliseconds, as of one transaction
@@ -20,31 +20,65 @@ const clockNode = "__elasticron_clock"
 // systemTime/current, whose every write is an event for every instance.
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	var now time.Time
+	var denied error
 	err := r.read(ctx, func(ctx context.Context, l *link) error {
 		parent, err := r.nearest(ctx, l)
 		if err != nil {
 			return err
 		}
-		path := childOf(parent, clockNode)
-		answers, err := ask(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) {
-			return c.Multi(
-				&zk.CreateRequest{Path: path, Data: []byte{}, Acl: r.acl},
-				&zk.SetDataRequest{Path: path, Data: []byte{}},
-				&zk.DeleteRequest{Path: path, Version: -1})
-		})
-		if errors.Is(err, zk.ErrNoNode) { // it was removed; the next try finds another one
+		stat, err := r.touch(ctx, l, parent)
+		switch {
+		case errors.Is(err, zk.ErrNoNode): // it was removed; the next try finds another one
 			r.parents.forget()
+		case errors.Is(err, zk.ErrNoAuth):
+			what := "create and delete one"
+			if parent != r.ns.base {
+				what = "create one"
+			}
+			denied = fmt.Errorf("%w: the server's time is that of a znode that is made, and %s may not %s in %q: %w", registry.ErrDenied, r.who(), what, parent, err)
 		}
 		if err != nil {
 			return err
 		}
-		if len(answers) < 2 || answers[1].Stat == nil {
+		if stat == nil {
 			return fmt.Errorf("%w: the server's answer shows no time", registry.ErrUnsupported)
 		}
-		now = time.UnixMilli(answers[1].Stat.Mtime)
+		now = time.UnixMilli(stat.Mtime)
 		return nil
 	})
+	if errors.Is(err, registry.ErrDenied) && denied != nil {
+		err = denied
+	}
 	return now, remote.OpError("server time", "", err)
+}
+
+// touch has the server write a znode below another one, of which it tells when that was. Where there is no namespace,
+// whoever may create it need not have the right to delete anything above it. Then the znode stays until the session ends.
+func (r *Registry) touch(ctx context.Context, l *link, parent string) (*zk.Stat, error) {
+	path := childOf(parent, clockNode)
+	answers, err := ask(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) {
+		return c.Multi(
+			&zk.CreateRequest{Path: path, Data: []byte{}, Acl: r.acl},
+			&zk.SetDataRequest{Path: path, Data: []byte{}},
+			&zk.DeleteRequest{Path: path, Version: -1})
+	})
+	switch {
+	case err == nil && len(answers) > 1:
+		return answers[1].Stat, nil
+	case !errors.Is(err, zk.ErrNoAuth) || parent == r.ns.base:
+		return nil, err
+	}
+	return ask(ctx, l, func(c *zk.Conn) (*zk.Stat, error) {
+		own := fmt.Sprintf("%s_%x", path, c.SessionID())
+		stat, err := c.Set(own, []byte{}, -1)
+		if !errors.Is(err, zk.ErrNoNode) {
+			return stat, err
+		}
+		if _, err := c.Create(own, []byte{}, zk.FlagEphemeral, r.acl); err != nil && !errors.Is(err, zk.ErrNodeExists) {
+			return nil, err
+		}
+		return c.Set(own, []byte{}, -1)
+	})
 }
 
 // nearest returns the znode of the namespace, or the nearest one above it if there is none.
