@@ -105,7 +105,7 @@ func (v *verb) planned(jobs []string, do ofJob) (held ofJob, text string, err er
 		if refused[r.Job] = r.Err; r.Err == nil {
 			plans[r.Job] = &r.Result.Plan
 		}
-		text += jobResultText(r, true)
+		text += jobResultText(v.shownResult(r), true)
 	}
 	return func(ctx context.Context, job string, opts operate.Options) (operate.Result, error) {
 		if err := refused[job]; err != nil {
@@ -128,7 +128,7 @@ func (v *verb) each(jobs []string, do ofJob) error {
 		return result, err
 	}, func(r operate.JobResult) {
 		if v.output == formatTable && !errors.Is(r.Err, operate.ErrNotBegun) { // those may be many, and are counted below
-			_, _ = io.WriteString(v.news, jobResultText(r, opts.DryRun))
+			_, _ = io.WriteString(v.news, jobResultText(v.shownResult(r), opts.DryRun))
 		}
 	})
 	return v.end(results, err)
@@ -157,7 +157,7 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 			if r.Err == nil && !r.Result.Repeated { // else nobody has agreed to do anything to it
 				opts.ShownJobs[r.Job] = &r.Result.Plan
 			}
-			text += jobResultText(r, true)
+			text += jobResultText(v.shownResult(r), true)
 		}
 		if err := v.ask(text); err != nil {
 			return err
@@ -171,7 +171,7 @@ func (v *verb) inAllJobs(name string, do func(context.Context, string, operate.O
 	}
 	if v.output == formatTable {
 		for _, r := range results {
-			if _, err := io.WriteString(v.news, jobResultText(r, opts.DryRun)); err != nil {
+			if _, err := io.WriteString(v.news, jobResultText(v.shownResult(r), opts.DryRun)); err != nil {
 				return err
 			}
 		}
@@ -220,7 +220,7 @@ func (v *verb) end(results []operate.JobResult, err error) error {
 			Job    string         `json:"job"`
 			Error  string         `json:"error,omitempty"`
 			Result operate.Result `json:"result"`
-		}{r.Job, text, r.Result})
+		}{r.Job, text, v.shownResult(r).Result})
 	}
 	return errors.Join(err, v.output.write(v.out, map[string]any{"jobs": values}))
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -36,7 +37,7 @@ func (v *verb) opens(job, before, after string) {
 
 // shownPlan is a plan as it is shown; for the operator it stays as it is.
 func (v *verb) shownPlan(p operate.Plan) operate.Plan {
-	changes := append([]operate.Change(nil), p.Changes...)
+	changes := slices.Clone(p.Changes)
 	for i, c := range changes {
 		for _, m := range v.opened[p.Job] {
 			if m.Name == c.What {
@@ -46,6 +47,12 @@ func (v *verb) shownPlan(p operate.Plan) operate.Plan {
 	}
 	p.Changes = changes
 	return p
+}
+
+// shownResult is what was done to one of several jobs, as it is shown.
+func (v *verb) shownResult(r operate.JobResult) operate.JobResult {
+	r.Result.Plan = v.shownPlan(r.Result.Plan)
+	return r
 }
 
 // opensRollback is opens for what a rollback to an operation stores.

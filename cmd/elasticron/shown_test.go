@@ -68,6 +68,33 @@ func TestAnInstanceLeavesAllItsJobsAsItWasShown(t *testing.T) {
 	require.Equal(t, "SHUTDOWN", value(t, reg, "/mail/instances/"+second))
 }
 
+// Apply shows what plans hide to who asks for it, before the question, in what was done and as JSON.
+func TestApplyShowsSecrets(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	file := filepath.Join(t.TempDir(), "jobs.yaml")
+	text := strings.NewReplacer("secret", "swordfish", "0 0/2 * * * ?", "0 0/3 * * * ?").Replace(w.must(t, on("export", "orders", "mail")...))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	const hidden, shown = `jobParameter "***" -> "***(changed)"`, `jobParameter "secret" -> "swordfish"`
+	_, errOut, status := w.does(t, on("apply", "-f", file, "--dry-run")...)
+	require.Zero(t, status, errOut)
+	require.Contains(t, errOut, hidden)
+	require.NotContains(t, errOut, "swordfish")
+	_, errOut, status = w.does(t, on("apply", "-f", file, "--dry-run", "--secrets")...)
+	require.Zero(t, status, errOut)
+	require.Contains(t, errOut, shown)
+	require.NotContains(t, errOut, "***")
+	out, errOut, status := w.does(t, on("apply", "-f", file, "--dry-run", "-o", "json")...)
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, `***(changed)`)
+	for _, flag := range []string{"--dry-run", "--yes"} {
+		out, errOut, status := w.does(t, on("apply", "-f", file, flag, "--secrets", "-o", "json")...)
+		require.Zero(t, status, errOut)
+		require.Contains(t, out, `"before": "\"secret\""`)
+		require.Contains(t, out, `"after": "\"swordfish\""`)
+	}
+}
+
 // An item that is enabled while apply asks is not disabled again: nobody was shown that.
 func TestApplyDoesWhatItHasShown(t *testing.T) {
 	t.Parallel()
