@@ -93,7 +93,10 @@ func changed(v *verb, tree jobtree.Tree, text string, set []string) (string, err
 		if !found || name == "" {
 			return "", misuse("--set is %q, want a setting and a value, such as failover=true", s)
 		}
-		if prop, is := strings.CutPrefix(name, propsMember+"."); is && prop != "" {
+		if prop, is := strings.CutPrefix(name, propsMember+"."); is {
+			if prop == "" {
+				return "", misuse("--set is %q, want the name of a prop after %s., such as %s.http.method=POST", s, propsMember, propsMember)
+			}
 			if err := setProp(members, prop, value); err != nil {
 				return "", err
 			}

@@ -255,7 +255,7 @@ func TestEditProps(t *testing.T) {
 	require.Equal(t, map[string]string{"http.data": "a=1&b='<2>'", "http.method": ""}, config(t, reg, "orders").Props)
 	for set, want := range map[string]string{
 		"http.data=b": `--set names "http.data": a configuration has no such setting; a prop is set by --set props.http.data=VALUE`,
-		"props.=b":    `--set names "props.": a configuration has no such setting`,
+		"props.=b":    `--set is "props.=b", want the name of a prop after props., such as props.http.method=POST`,
 	} {
 		_, errOut, status := w.does(t, on("edit", "orders", "--yes", "--set", set)...)
 		require.Equal(t, exitMisuse, status, errOut)
