@@ -61,6 +61,10 @@ func reconcile(ctx context.Context, reg registry.Reader, op *operate.Operator, w
 		}
 	}
 	for name, r := range wanted {
+		if !strings.HasPrefix(name, ours) {
+			errs = append(errs, fmt.Errorf("the table has a job %q: the names of its jobs must begin with %q, as others are not its own", name, ours))
+			continue
+		}
 		errs = append(errs, put(ctx, op, name, r))
 	}
 	return errors.Join(errs...)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -49,6 +50,30 @@ func TestReconcile(t *testing.T) {
 	names, err := op.Match(t.Context(), "*")
 	require.NoError(t, err)
 	require.Equal(t, []string{"other"}, names)
+}
+
+// A row whose job could be somebody else's is refused, and the others count.
+func TestATableHasNamesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	reg := memory.NewServer().Open("example")
+	op, err := operate.New(reg, operate.By("table", "test"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	_, err = op.Create(t.Context(), job.Config{Name: "other", Cron: "@daily", ShardingTotalCount: 1}, operate.Options{})
+	require.NoError(t, err)
+	a := row{cron: "@hourly", parameter: "x", items: 2}
+	err = reconcile(t.Context(), reg, op, table{"table-a": a, "other": a, "new": a})
+	for _, name := range []string{"other", "new"} {
+		require.ErrorContains(t, err, fmt.Sprintf("the table has a job %q: the names of its jobs must begin with \"table-\"", name))
+	}
+	require.Equal(t, table{"table-a": a}, storedBy(t, op))
+	stored, err := operate.ReadNamespace(t.Context(), reg, time.Now())
+	require.NoError(t, err)
+	j, known := stored.Job("other")
+	require.True(t, known)
+	require.Equal(t, "@daily", j.Cron)
+	_, known = stored.Job("new")
+	require.False(t, known)
 }
 
 // An operator has disabled a job: it stays so, whatever the table changes.
