@@ -47,7 +47,7 @@ var rooms = []struct{ name, imports string }{
 	{"job/internal/webcall", "internal/protect internal/reference job/internal/tail"},
 	{"job/script", "internal/execution internal/pgroup internal/protect internal/texts job job/internal/tail"},
 	{"job/httpjob", "internal/option internal/texts job job/internal/webcall"},
-	{"job/errorhandler", "internal/texts job job/internal/webcall"},
+	{"job/errorhandler", "internal/reference internal/texts job job/internal/webcall"},
 	{"sharding", "internal/protect internal/texts"},
 	{"internal/javayaml", ""},
 	{"internal/jobtree", "cronexpr internal/javayaml internal/reference internal/texts job registry"},

@@ -38,6 +38,7 @@ import (
 
 	"github.com/wneessen/go-mail"
 
+	"github.com/elasticron/elasticron/internal/reference"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 )
@@ -157,22 +158,7 @@ func (h *handler) HandleError(ctx context.Context, name string, sc job.ShardingC
 }
 
 // fault returns the error without what was read of secrets.
-func (h *handler) fault(err error) error {
-	if text := h.redact(err.Error()); text != err.Error() {
-		return redacted{text, err}
-	}
-	return err
-}
-
-// redacted is an error that says less than its cause.
-type redacted struct {
-	text  string
-	cause error
-}
-
-func (e redacted) Error() string { return e.text }
-
-func (e redacted) Unwrap() error { return e.cause }
+func (h *handler) fault(err error) error { return reference.Redacted(err, h.redact) }
 
 // patience returns how long the server may be silent. The client asks the context only while it
 // connects, so the time that the context leaves has to be its own.

@@ -184,7 +184,7 @@ func (l Limits) allow(req *http.Request) error {
 		named.Host = net.JoinHostPort(named.Hostname(), req.URL.Port())
 	}
 	if err := l.Guard.Allow(&named); err != nil {
-		return forbidden(redactedError{"not the host that the header Host names", err})
+		return forbidden(reference.Redacted(err, func(string) string { return "not the host that the header Host names" }))
 	}
 	return nil
 }
@@ -292,21 +292,8 @@ func (c *Caller) redacted(err error) error {
 	if c.limits.Redact == nil {
 		return err
 	}
-	text := err.Error()
-	if shown := c.limits.Redact.Redact(text); shown != text {
-		return redactedError{shown, err}
-	}
-	return err
+	return reference.Redacted(err, c.limits.Redact.Redact)
 }
-
-// redactedError is an error whose text has secrets.
-type redactedError struct {
-	text string
-	err  error
-}
-
-func (e redactedError) Error() string { return e.text }
-func (e redactedError) Unwrap() error { return e.err }
 
 // withoutAddress replaces the address in the error of a call, which may be that of a redirect.
 func (c *Caller) withoutAddress(err error) error {
