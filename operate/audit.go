@@ -23,8 +23,8 @@ type Operation struct {
 	When    time.Time `json:"when"`
 	Reason  string    `json:"reason,omitempty"`
 	Changed string    `json:"changed,omitempty"`
-	// Before is the configuration before, without what may be secret, and RollsBack whether [Operator.RollBack]
-	// can store it again.
+	// Before is the configuration before, without what may be secret unless that is asked for, and RollsBack whether
+	// [Operator.RollBack] can store it again.
 	Before    string `json:"before,omitempty"`
 	RollsBack bool   `json:"rollsBack,omitempty"`
 }
@@ -54,8 +54,13 @@ func (o *Operator) Operations(ctx context.Context, job string) ([]Operation, err
 	return operationsOf(job, operated), nil
 }
 
-func operationsOf(job string, operated jobtree.Operated) (all []Operation) {
-	for _, op := range jobtree.MaskOperated(operated).Operations {
+func operationsOf(job string, operated jobtree.Operated) []Operation {
+	return storedOperationsOf(job, jobtree.MaskOperated(operated))
+}
+
+// storedOperationsOf is operationsOf with what may be secret.
+func storedOperationsOf(job string, operated jobtree.Operated) (all []Operation) {
+	for _, op := range operated.Operations {
 		all = append(all, Operation{
 			Job: job, ID: op.ID, Verb: Verb(op.Verb), Target: op.Target, Who: op.Who, How: op.How, When: op.When,
 			Reason: op.Reason, Changed: op.Changed, Before: op.Before, RollsBack: op.Before != "",

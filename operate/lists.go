@@ -69,6 +69,15 @@ func (n *Namespace) Operations(name string) []Operation {
 	return operationsOf(name, l.operated.Value)
 }
 
+// OperationsWithSecrets is [Namespace.Operations] for who may see everything.
+func (n *Namespace) OperationsWithSecrets(name string) []Operation {
+	l := n.find(name)
+	if l == nil || l.operated.Err != nil {
+		return nil
+	}
+	return storedOperationsOf(name, l.operated.Value)
+}
+
 // UnreadableOperations returns the jobs whose list of operations cannot be read, in order, and why.
 func (n *Namespace) UnreadableOperations() (jobs []string, why map[string]error) {
 	why = make(map[string]error)

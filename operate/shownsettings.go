@@ -11,7 +11,12 @@ import (
 // Settings returns the members of a job's configuration that are no defaults, by the names under which they are
 // stored, and hidden where they may be secret; nothing of a configuration that cannot be read, and of a job that there
 // is not.
-func (n *Namespace) Settings(name string) map[string]any {
+func (n *Namespace) Settings(name string) map[string]any { return n.settings(name, true) }
+
+// SettingsWithSecrets is [Namespace.Settings] for who may see everything.
+func (n *Namespace) SettingsWithSecrets(name string) map[string]any { return n.settings(name, false) }
+
+func (n *Namespace) settings(name string, masked bool) map[string]any {
 	l := n.find(name)
 	if l == nil || !l.st.Config.Exists() || l.st.Config.Err != nil {
 		return nil
@@ -21,7 +26,7 @@ func (n *Namespace) Settings(name string) map[string]any {
 	if c.Type == job.TypeScript {
 		usual.ScriptCommandLine = "usual"
 	}
-	all, standard := membersOf(c, true), membersOf(usual, false)
+	all, standard := membersOf(c, masked), membersOf(usual, false)
 	kept := map[string]bool{"jobName": true, "jobClass": true, "jobType": true, "cron": true, "shardingTotalCount": true}
 	maps.DeleteFunc(all, func(name string, value any) bool {
 		was, known := standard[name]

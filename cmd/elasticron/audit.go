@@ -19,7 +19,8 @@ func newAudit(p *program) *cobra.Command {
 		Short: "List what was done to jobs, and what was changed from outside",
 		Long: `Audit lists what operators did to jobs, the oldest first: the last 16 operations of each. Below,
 it names settings, servers and items that somebody has changed since by other means: by hand, by
-Java's console, or by a program that writes the registry itself.`,
+Java's console, or by a program that writes the registry itself. Of -o json and yaml, an operation
+that changed settings has them as they were before, without what may be secret.`,
 		Example: `  elasticron audit
   elasticron audit orders -o json`,
 		Args: cobra.MaximumNArgs(1),
@@ -33,13 +34,18 @@ Java's console, or by a program that writes the registry itself.`,
 	completes(cmd, conn, jobNames)
 	flags := cmd.Flags()
 	outputFlag(flags, &g.output, formatWide, formatJSON, formatYAML)
+	secretsFlag(flags, &g.want.secrets)
 	flags.StringVar(&g.want.match, "match", "", "operations on jobs whose name matches, such as 'orders-*'")
 	cmd.PreRunE = func(*cobra.Command, []string) error { return g.check() }
 	return cmd
 }
 
 func (g *getting) audit(ctx context.Context, out io.Writer, at place) error {
-	nodes, revision, err := at.List(ctx, registry.Root)
+	list := func() ([]registry.Node, registry.Revision, error) { return at.List(ctx, registry.Root) }
+	if g.want.secrets {
+		list = func() ([]registry.Node, registry.Revision, error) { return listStored(ctx, at, g.want.ofJob) }
+	}
+	nodes, revision, err := list()
 	if err != nil {
 		return err
 	}
@@ -86,9 +92,13 @@ at the verb, such as 'change settings'.`,
 		words:  verbs(),
 		rows: func(ns *operate.Namespace, want selection) (all []listed) {
 			var operations []operate.Operation
+			of := ns.Operations
+			if want.secrets {
+				of = ns.OperationsWithSecrets
+			}
 			for _, job := range ns.Names() {
 				if want.ofJob(job) {
-					operations = append(operations, ns.Operations(job)...)
+					operations = append(operations, of(job)...)
 				}
 			}
 			slices.SortStableFunc(operations, func(a, b operate.Operation) int { return a.When.Compare(b.When) })

@@ -21,14 +21,15 @@ import (
 func newDescribe(p *program) *cobra.Command {
 	var output format
 	var history string
+	secrets := false
 	cmd := &cobra.Command{
 		Use:   "describe KIND/NAME",
 		Short: "Tell everything about a job, a server, an instance or an execution",
 		Long: `Describe tells what lists have no room for: of a job its settings, its items and their last
 executions, and every reason why it is not as it should be; of a server or an instance, the
 jobs in which it has a part; of an execution, as get executions -o name names it, also what it
-wrote, if that is in a history: see elasticron logs. Settings and parameters that may hold
-secrets are hidden.`,
+wrote, if that is in a history: see elasticron logs. Settings of a job that may hold secrets are
+hidden.`,
 		Example: `  elasticron describe job/orders
   elasticron describe server/10.0.0.1
   elasticron describe instance/10.0.0.1@-@7-a
@@ -37,7 +38,7 @@ secrets are hidden.`,
 	}
 	var conn *connection
 	conn = reading(p, cmd, func(cmd *cobra.Command, args []string, at place) error {
-		d, err := describe(cmd, args[0], at, p.now(), conn.historyFile(history))
+		d, err := describe(cmd, args[0], at, p.now(), conn.historyFile(history), secrets)
 		if err != nil {
 			return err
 		}
@@ -48,6 +49,7 @@ secrets are hidden.`,
 		return err
 	})
 	historyFlag(cmd.Flags(), &history)
+	secretsFlag(cmd.Flags(), &secrets)
 	outputFlag(cmd.Flags(), &output, formatJSON, formatYAML)
 	completes(cmd, conn, targetNames(listJobs(), listServers(), listInstances(), listExecutions()))
 	return cmd
@@ -61,7 +63,7 @@ type description struct {
 
 var errKinds = errors.New("want job/NAME, server/IP, instance/ID or " + executionShape)
 
-func describe(cmd *cobra.Command, what string, reg place, now time.Time, history string) (description, error) {
+func describe(cmd *cobra.Command, what string, reg place, now time.Time, history string, secrets bool) (description, error) {
 	kind, name, found := strings.Cut(what, "/")
 	if !found || name == "" {
 		meant := ""
@@ -71,16 +73,28 @@ func describe(cmd *cobra.Command, what string, reg place, now time.Time, history
 		return description{}, usageError{fmt.Errorf("%q: %w%s", what, errKinds, meant)}
 	}
 	read := func() (*operate.Namespace, error) { return operate.ReadNamespace(cmd.Context(), reg, now) }
+	isJob := kind == "job" || kind == "jobs" || kind == "j"
+	if secrets && !isJob {
+		return description{}, misuse("--secrets is for jobs: nothing else that is described has hidden settings")
+	}
 	switch kind {
 	case "job", "jobs", "j":
-		ns, err := operate.ReadJob(cmd.Context(), reg, name, now)
+		from := registry.Reader(reg)
+		if secrets {
+			from = stored(reg)
+		}
+		ns, err := operate.ReadJob(cmd.Context(), from, name, now)
 		if err != nil {
 			return description{}, err
 		}
 		if _, found := ns.State(name); !found {
 			return description{}, missing(cmd.Context(), reg, name)
 		}
-		return describeJob(ns, name)
+		settings := ns.Settings
+		if secrets {
+			settings = ns.SettingsWithSecrets
+		}
+		return describeJob(ns, name, settings)
 	case "server", "servers":
 		ns, err := read()
 		if err != nil {
@@ -129,7 +143,8 @@ func movedJob(ctx context.Context, at registry.Reader, name string) error {
 	}
 }
 
-func describeJob(ns *operate.Namespace, name string) (description, error) {
+// describeJob describes a job with its settings, as the function returns them.
+func describeJob(ns *operate.Namespace, name string, settings func(job string) map[string]any) (description, error) {
 	row, found := ns.Job(name)
 	if !found {
 		return description{}, errNoJob(name)
@@ -156,7 +171,7 @@ func describeJob(ns *operate.Namespace, name string) (description, error) {
 	p.field("Items", fmt.Sprintf("%d, %d running, %d waiting, %d overdue, %d disabled",
 		row.Items, row.RunningItems, row.WaitingItems, row.OverdueItems, row.DisabledItems))
 	p.field("Config", fmt.Sprintf("revision %d", row.Revision))
-	p.settings(ns.Settings(name))
+	p.settings(settings(name))
 	if len(items) > 0 {
 		l := listItems()
 		table := [][]string{slices.Concat(l.header[1:], []string{"REASON"})}
@@ -182,7 +197,7 @@ func describeJob(ns *operate.Namespace, name string) (description, error) {
 		Settings   map[string]any         `json:"settings,omitempty"`
 		ItemRows   []operate.ItemRow      `json:"item_rows"`
 		Executions []operate.ExecutionRow `json:"executions,omitempty"`
-	}{row, ns.Settings(name), items, ns.Executions(name)}}, nil
+	}{row, settings(name), items, ns.Executions(name)}}, nil
 }
 
 func zoneOf(name string) string {

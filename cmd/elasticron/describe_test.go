@@ -128,6 +128,23 @@ func TestDump(t *testing.T) {
 	require.Contains(t, errOut, `no job "none"`)
 }
 
+// What is hidden of settings, and of those before an operation, is shown to who asks for it.
+func TestDescribeAndAuditShowSecrets(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	w.must(t, on("edit", "orders", "--set", "jobParameter=swordfish", "--yes")...)
+	for _, o := range [][]string{nil, {"-o", "json"}, {"-o", "yaml"}} {
+		require.NotContains(t, w.must(t, on(append([]string{"describe", "job/orders"}, o...)...)...), "swordfish")
+		require.Contains(t, w.must(t, on(append([]string{"describe", "job/orders", "--secrets"}, o...)...)...), "swordfish")
+	}
+	require.NotContains(t, w.must(t, on("audit", "orders", "-o", "json")...), "secret")
+	require.Contains(t, w.must(t, on("audit", "orders", "-o", "json", "--secrets")...), `\"jobParameter\":\"secret\"`)
+	require.Equal(t, w.must(t, on("audit", "orders")...), w.must(t, on("audit", "orders", "--secrets")...))
+	_, errOut, status := w.does(t, on("describe", "server/10.0.0.1", "--secrets")...)
+	require.Equal(t, exitMisuse, status)
+	require.Contains(t, errOut, "--secrets is for jobs")
+}
+
 func TestExportAndDiff(t *testing.T) {
 	t.Parallel()
 	w := newShop(t)

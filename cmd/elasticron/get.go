@@ -80,6 +80,8 @@ type selection struct {
 	name   string   // empty = any
 	match  string   // a pattern for the names of jobs, or of servers and instances
 	status []string // any of these words; in any case of letters
+
+	secrets bool // those of things that may have some are shown
 }
 
 // ofJob tells whether things of a job are wanted.

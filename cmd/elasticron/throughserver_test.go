@@ -252,6 +252,10 @@ func TestAnAdminOfSomeJobs(t *testing.T) {
 	require.Zero(t, status)
 	require.Contains(t, errOut, "orders-new: done\n")
 	require.Contains(t, w.must(t, append([]string{"get", "jobs"}, flags...)...), "orders-new")
+	w.must(t, append([]string{"edit", "orders", "--set", "jobParameter=swordfish", "--yes"}, flags...)...)
+	require.Contains(t, w.must(t, append([]string{"describe", "job/orders", "--secrets"}, flags...)...), "swordfish")
+	require.Contains(t, w.must(t, append([]string{"audit", "orders", "--secrets", "-o", "json"}, flags...)...), `\"jobParameter\":\"secret\"`)
+	w.must(t, append([]string{"edit", "orders", "--set", "jobParameter=secret", "--yes"}, flags...)...)
 	all := w.must(t, "export", "orders", "orders-new", "--etcd", "x", "-n", "shop")
 	for _, test := range []struct {
 		command []string
@@ -279,6 +283,7 @@ func TestAnAdminOfSomeJobs(t *testing.T) {
 	// A right that is missing has one status, whichever request shows it.
 	for command, says := range map[string]string{
 		"dump mail --secrets": "you may not administer job mail", "edit mail --set description=x --yes": "you may not administer job mail",
+		"describe job/mail --secrets": "you may not administer job mail", "audit mail --secrets": "you may not administer job mail",
 		"apply --yes -f " + mail: "you may not administer job mail", "diff -f " + mail: "you may not administer job mail",
 		"trigger mail --yes": "you may not operate job mail", "remove mail --yes": "you may not administer job mail",
 		"trigger nosuch --yes": "you may not operate job nosuch", "disable --match m* --yes": "you may not operate job mail",
