@@ -82,8 +82,8 @@ func (s *Scheduler) Reconsider() {
 
 // Reconfigure has the code of every job of this process, and its error handler, be made anew of the configuration that is
 // stored: for code whose [job.Handler.Configure] decides by more than the configuration, when that has changed. A job that was
-// refused goes on, if it is not refused any more. What runs goes on with the code that it began with. Reconfigure does not
-// wait.
+// refused goes on, if it is not refused any more; without Reconfigure it does within a minute. What runs goes on with the code
+// that it began with. Reconfigure does not wait.
 func (s *Scheduler) Reconfigure() {
 	s.mu.Lock()
 	runners := s.list()
