@@ -1,7 +1,7 @@
 package reference
 
-// Redacted returns an error that says what a function leaves of the text of another, which it wraps; the other itself if that is
-// all of it.
+// Redacted returns an error that says what a function leaves of the text of another, which it wraps; the other itself if that
+// is all of it.
 func Redacted(err error, redact func(text string) string) error {
 	text := err.Error()
 	if shown := redact(text); shown != text {
