@@ -28,6 +28,9 @@
 // A round consists of the items of a job that one process begins together. The round's id is in each of its
 // events, and in the items' records in the registry. An instance that has nothing to run has no round.
 //
+// The tables are those of Elastic-Job, which knows success and failure alone. What was cut short, or made room as it was told
+// to, did not succeed there, and neither did its round: TASK_ERROR. The cause of such an execution begins with "interrupted".
+//
 // # What it guarantees
 //
 //   - Posting an event never blocks and never waits for a sink.

@@ -27,7 +27,7 @@ type Execution struct {
 	Complete time.Time // zero while it runs
 	Success  bool
 	// FailureCause is what the item returned or panicked with, at most [MaxText] characters; empty
-	// unless it failed.
+	// unless it failed. It begins with "interrupted" if the item was cut short, or made room.
 	FailureCause string
 }
 
@@ -43,7 +43,7 @@ const (
 	Staging  State = "TASK_STAGING"  // its items are about to begin
 	Running  State = "TASK_RUNNING"  // they have begun
 	Finished State = "TASK_FINISHED" // all have ended and succeeded
-	Errored  State = "TASK_ERROR"    // all have ended, some in failure
+	Errored  State = "TASK_ERROR"    // all have ended, and some did not succeed
 )
 
 // Elastic-Job's words for where a status comes from and how the job is executed. The words are stored.

@@ -122,6 +122,9 @@ func execution(name jobtree.Name, e *jobtree.Execution, token int64) history.Exe
 	}
 	if !e.End.IsZero() && !event.Success {
 		event.FailureCause = cmp.Or(e.Error, string(e.Outcome))
+		if e.Outcome == jobtree.Interrupted && e.Error != "" { // a row knows only whether it succeeded
+			event.FailureCause = "interrupted: " + e.Error
+		}
 	}
 	return event
 }

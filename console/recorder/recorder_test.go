@@ -136,6 +136,11 @@ func TestExecutionsAreKeptOnce(t *testing.T) {
 	}, func(rows []history.Execution) bool { return len(rows) == 5 && !rows[4].Running() })
 	require.True(t, rows[4].Success)
 	require.Equal(t, "not started", rows[3].FailureCause)
+	rows = during(func() {
+		it.begin(noon.Add(5 * time.Minute))
+		it.end(noon.Add(6*time.Minute), jobtree.Interrupted, "made room, with work left")
+	}, func(rows []history.Execution) bool { return len(rows) == 6 && !rows[5].Running() })
+	require.Equal(t, "interrupted: made room, with work left", rows[5].FailureCause)
 }
 
 // What is there when a recorder starts may be more than a buffer holds, and so may many changes at once. None is lost, and

@@ -8,6 +8,7 @@
 package observe
 
 import (
+	"fmt"
 	"os"
 	"time"
 
@@ -49,10 +50,19 @@ func (o *Observer) Observe(event scheduler.Event) {
 	case scheduler.ItemEvent:
 		posted := history.Started(o.hostname, e.Round, e.Context, e.Began)
 		if e.Over() {
-			posted = posted.Ended(e.Ended, e.Err, e.Refused)
+			posted = posted.Ended(e.Ended, errOf(e), e.Refused)
 		}
 		o.bus.Post(posted)
 	}
+}
+
+// errOf returns the error of an execution. That of one which was cut short, or made room, says so: a row knows only whether it
+// succeeded.
+func errOf(e scheduler.ItemEvent) error {
+	if e.CutShort && e.Err != nil && e.Refused == nil {
+		return fmt.Errorf("interrupted: %w", e.Err)
+	}
+	return e.Err
 }
 
 func (o *Observer) roundBegan(e scheduler.RoundEvent) {

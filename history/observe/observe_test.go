@@ -15,6 +15,7 @@ import (
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/history/observe"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -94,4 +95,22 @@ func TestARoundIsPosted(t *testing.T) {
 		require.Equal(t, steps[2], bus.events[len(bus.events)-1], "the round ends last")
 		require.True(t, slices.IsSortedFunc(steps, func(a, b history.Status) int { return a.Time.Compare(b.Time) }))
 	})
+}
+
+// What was cut short, or made room, has no state of its own in the tables of Elastic-Job. Its cause says what it was.
+func TestWhatWasInterruptedSaysSo(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]scheduler.ItemEvent{
+		"interrupted: made room, with work left": {Err: job.ErrYielded, CutShort: true},
+		"out of stock":                           {Err: errors.New("out of stock")},
+		"":                                       {},
+		"the end was refused: session lost; the code failed: gone": {Err: errors.New("gone"), CutShort: true, Refused: registry.ErrSessionLost},
+	} {
+		e.Round, e.Began, e.Ended = "r", time.Now(), time.Now()
+		var bus notes
+		observe.New(&bus).Observe(e)
+		posted := bus.events[0].(history.Execution)
+		require.Equal(t, want, posted.FailureCause)
+		require.Equal(t, want == "", posted.Success)
+	}
 }

@@ -13,7 +13,8 @@
 // execution is a child, "<job> item", from its begin to its end. If an attempt fails and another follows, the
 // span gets an event "retry". Spans that an item's code starts become children of the item's span, because the
 // context that the code receives carries it. A span's status is Error if the execution failed or
-// its end was refused. Attributes:
+// its end was refused. One that was cut short, or made room, gets an event "interrupted", and is no error of its round either.
+// Attributes:
 //
 //	elasticron.job           name of the job
 //	elasticron.round         id of the round, as in records and logs

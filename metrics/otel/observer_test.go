@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
@@ -174,6 +175,46 @@ func TestSpansAndMetricsOfAScheduler(t *testing.T) {
 			"elasticron.overloaded": 0, "elasticron.running": 0,
 		}, sumsOf(t, reader))
 	})
+}
+
+// What made room as it was told to is no error of its span or its round. What failed beside it is.
+func TestSpansOfWhatMadeRoom(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		beside error
+		want   codes.Code
+	}{
+		"alone":            {nil, codes.Unset},
+		"beside a failure": {errors.New("out of stock"), codes.Error},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spans, now := tracetest.NewSpanRecorder(), time.Now()
+			observer, err := otel.New(otel.WithTracerProvider(trace.NewTracerProvider(trace.WithSpanProcessor(spans))))
+			require.NoError(t, err)
+			round := scheduler.RoundEvent{ID: "r", Job: "orders", Items: []int{0, 1}, Began: now}
+			observer.Observe(round)
+			failed := map[int]error{0: job.ErrYielded}
+			if test.beside != nil {
+				failed[1] = test.beside
+			}
+			for item := range 2 {
+				e := scheduler.ItemEvent{Round: "r", Context: job.ShardingContext{JobName: "orders", Item: item}, Began: now}
+				observer.Observe(e)
+				e.Ended, e.Err, e.CutShort = now, failed[item], item == 0
+				observer.Observe(e)
+			}
+			round.Ended, round.Failed = now, failed
+			observer.Observe(round)
+			ended := spans.Ended()
+			require.Len(t, ended, 3)
+			require.Equal(t, codes.Unset, ended[0].Status().Code)
+			require.Contains(t, ended[0].Attributes(), attribute.String("elasticron.outcome", "interrupted"))
+			require.Equal(t, "interrupted", ended[0].Events()[0].Name)
+			require.Equal(t, test.want, ended[1].Status().Code)
+			require.Equal(t, test.want, ended[2].Status().Code, "the round")
+		})
+	}
 }
 
 // sumsOf returns what is counted by now, over all attributes; of a histogram how many values it has.

@@ -1,6 +1,7 @@
 package otel
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -10,13 +11,15 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/metrics/internal/catalog"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
 // round is a round whose spans are open.
 type round struct {
-	span  trace.Span
-	items map[int]trace.Span
+	span        trace.Span
+	items       map[int]trace.Span
+	interrupted int // of the items; they are no failures
 }
 
 func (o *Observer) roundBegan(e scheduler.RoundEvent) {
@@ -39,7 +42,7 @@ func (o *Observer) roundEnded(e scheduler.RoundEvent) {
 	if r == nil {
 		return
 	}
-	if len(e.Failed) > 0 {
+	if len(e.Failed) > r.interrupted {
 		r.span.SetStatus(codes.Error, "items failed")
 	}
 	r.span.End(trace.WithTimestamp(e.Ended))
@@ -98,16 +101,17 @@ func (o *Observer) itemRetrying(e scheduler.RetryEvent) {
 	}
 }
 
-func (o *Observer) itemEnded(e scheduler.ItemEvent) {
-	ctx, outcome := context.Background(), "success"
-	err := e.Err
-	switch {
-	case e.Refused != nil:
-		outcome, err = "refused", e.Refused
-	case e.Err != nil:
-		outcome = "failure"
+// interrupted notes that an item of a round was interrupted, so that the round is not said to have failed by it.
+func (o *Observer) interrupted(round string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if r := o.rounds[round]; r != nil {
+		r.interrupted++
 	}
-	name := e.Context.JobName
+}
+
+func (o *Observer) itemEnded(e scheduler.ItemEvent) {
+	ctx, outcome, name := context.Background(), catalog.OutcomeOf(e), e.Context.JobName
 	o.runs.add(name, -1)
 	o.duration.Record(ctx, between(e.Began, e.Ended), ofJob(name))
 	o.executions.Add(ctx, 1,
@@ -116,7 +120,11 @@ func (o *Observer) itemEnded(e scheduler.ItemEvent) {
 	if span == nil {
 		return
 	}
-	if err != nil {
+	switch err := cmp.Or(e.Refused, e.Err); {
+	case outcome == catalog.Interrupted:
+		o.interrupted(e.Round)
+		span.AddEvent("interrupted", trace.WithAttributes(attribute.String("elasticron.reason", err.Error())))
+	case err != nil:
 		span.RecordError(err)
 		span.SetStatus(codes.Error, err.Error())
 	}

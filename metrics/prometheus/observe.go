@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/metrics/internal/catalog"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -75,7 +76,7 @@ func (c *Collector) itemRetrying(e scheduler.RetryEvent) {
 }
 
 func (c *Collector) itemEnded(e scheduler.ItemEvent) {
-	name, outcome, took := c.job(e.Context.JobName), outcomeOf(e), between(e.Began, e.Ended)
+	name, outcome, took := c.job(e.Context.JobName), catalog.OutcomeOf(e), between(e.Began, e.Ended)
 	c.addOfJob(c.running, e.Context.JobName, -1)
 	c.executions.WithLabelValues(name, string(e.Context.Source), outcome).Inc()
 	c.duration.WithLabelValues(name).Observe(took)
@@ -151,17 +152,6 @@ func (c *Collector) barrierSettled(e scheduler.WholeRoundEvent) {
 
 func (c *Collector) listenerFailed(e scheduler.ListenerEvent) {
 	c.failures.WithLabelValues(c.jobOfLate(e.Job), e.Listener).Inc()
-}
-
-func outcomeOf(e scheduler.ItemEvent) string {
-	switch {
-	case e.Refused != nil:
-		return "refused"
-	case e.Err != nil:
-		return "failure"
-	default:
-		return "success"
-	}
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }

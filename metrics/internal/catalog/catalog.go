@@ -3,7 +3,8 @@ package catalog
 // What happens, as events tell.
 var (
 	Executions = metric("executions", Counter, "{execution}",
-		"Executions of items that ended; refused are those that were taken away before their end could be recorded.", Job, Source, Outcome)
+		"Executions of items that ended; interrupted are those that were cut short or made room, and refused those that were taken away "+
+			"before their end could be recorded.", Job, Source, Outcome)
 	ExecutionsRunning = metric("executions.running", Gauge, "{execution}",
 		"Executions whose code was called and that have not ended; those that wait, for whatever, are not among them.", Job)
 	ExecutionsWaiting = metric("executions.waiting", Gauge, "{execution}",

@@ -21,6 +21,7 @@ import (
 	"github.com/elasticron/elasticron/metrics/internal/catalog"
 	"github.com/elasticron/elasticron/metrics/otel"
 	"github.com/elasticron/elasticron/metrics/prometheus"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -192,4 +193,41 @@ func TestTheTableOfMetrics(t *testing.T) {
 		want = append(want, fmt.Sprintf("| `%s` | %s | %s | %s |", m.Prometheus(), m.Kind, strings.Join(labels, ", "), m.Help))
 	}
 	require.Equal(t, strings.Join(want, "\n"), strings.Join(rows, "\n"), "the rows of docs/metrics.md, in this order")
+}
+
+// outcomes are ends of executions, and what metrics and spans call them.
+func outcomes() map[string]scheduler.ItemEvent {
+	now := time.Now()
+	end := func(err error, cut bool, refused error) scheduler.ItemEvent {
+		return scheduler.ItemEvent{
+			Round: "r", Context: job.ShardingContext{JobName: "orders", Source: job.Manual}, Began: now, Ended: now,
+			Err: err, CutShort: cut, Refused: refused,
+		}
+	}
+	return map[string]scheduler.ItemEvent{
+		"success":                  end(nil, false, nil),
+		"failure":                  end(errors.New("out of stock"), false, nil),
+		"failure, nobody asked it": end(job.ErrYielded, false, nil),
+		"interrupted":              end(fmt.Errorf("at step 7: %w", job.ErrYielded), true, nil),
+		"interrupted, by a stop":   end(context.Canceled, true, nil),
+		"refused":                  end(context.Canceled, true, registry.ErrSessionLost),
+		"refused, though it is ok": end(nil, false, registry.ErrSessionLost),
+	}
+}
+
+// What made room, or was cut short, is neither a failure nor a success.
+func TestOutcomesOfExecutions(t *testing.T) {
+	t.Parallel()
+	for name, e := range outcomes() {
+		want, _, _ := strings.Cut(name, ",")
+		require.Equal(t, want, catalog.OutcomeOf(e), name)
+		collector, err := prometheus.New()
+		require.NoError(t, err)
+		collector.Observe(e)
+		registry := client.NewPedanticRegistry()
+		require.NoError(t, registry.Register(collector))
+		families, err := registry.Gather()
+		require.NoError(t, err)
+		require.Contains(t, fmt.Sprint(families), fmt.Sprintf("%q", want), name)
+	}
 }
