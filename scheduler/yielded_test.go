@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
+	"github.com/elasticron/elasticron/sharding"
 )
 
 // longWork counts up from its checkpoint to an end, a step a second, and makes room at any step. Of a stop that leaves no time
@@ -278,6 +280,38 @@ func TestWhatMakesRoomForAReshardingThatIsLate(t *testing.T) {
 		write(registry.Delete("/orders/leader/sharding/necessary"))
 		sleepUntil(20 * time.Minute)
 		require.Equal(t, upTo(300), w.steps())
+	})
+}
+
+// While nobody can reshard at all, as the job's strategy is broken, long work gets further all the same: what has begun since is
+// not told to make room as soon as it runs.
+func TestWorkGoesOnWhileNobodyCanReshard(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var broken atomic.Bool
+		strategies := sharding.Default()
+		require.NoError(t, strategies.Register("ours", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
+			if broken.Load() {
+				return nil, errors.New("no table of the items")
+			}
+			return sharding.AverageAllocation(r)
+		})))
+		cfg := nightly()
+		cfg.ShardingStrategy = "ours"
+		w, options := &longWork{end: 600}, []scheduler.Option{scheduler.WithStrategies(strategies)}
+		c.startWith("a", w.code, options, cfg)
+		sleepUntil(6 * time.Minute)
+		broken.Store(true)
+		c.startWith("b", w.code, options, cfg)
+		sleepUntil(7 * time.Minute)
+		before := len(w.steps())
+		sleepUntil(12 * time.Minute)
+		require.Greater(t, len(w.steps())-before, 120, "in five minutes")
+		require.Greater(t, c.state().Record(0).Value.Counts.Interrupted, int64(3), "it makes room now and then")
+		broken.Store(false)
+		sleepUntil(30 * time.Minute)
+		require.Equal(t, upTo(600), w.steps())
+		require.Equal(t, jobtree.Success, c.executed(0).Outcome)
 	})
 }
 

@@ -37,6 +37,7 @@ type Execution struct {
 	Forget   func()        // called when it has ended, however; nil = nobody wants to know
 
 	round    *openRound // that it began in; nil if it never started
+	since    time.Time  // when its turn came
 	ended    time.Time
 	err      error
 	cut      error // why its context had ended when it returned err; nil if it had not, whatever becomes of that later
@@ -82,7 +83,7 @@ func (e *Execution) run() Run {
 // execute runs the item on a goroutine of its own and tells the runner when its code has returned.
 // Nobody waits for the goroutine itself: code that never returns must not keep Run from returning.
 func (x *Executions) execute(e *Execution) {
-	e.started = true
+	e.started, e.since = true, time.Now()
 	x.active++
 	run := e.run()
 	if !e.held() {

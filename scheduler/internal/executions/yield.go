@@ -13,6 +13,10 @@ import (
 // for running items, as Java's does, waits until they stop. One that does neither answers at once; then the peers tell.
 const reshardingPatience = time.Second
 
+// latePatience is how long what began while a resharding was late runs before it makes room for that, too. It would never get
+// any further where no resharding comes at all, as of a job whose strategy is broken.
+const latePatience = 30 * time.Second
+
 // yielding tells executions to come to an end at their next good point. It looks at those that
 // something happened to, and at all when that may concern all.
 type yielding struct {
@@ -74,7 +78,22 @@ func mustNotRun(v room.View, e *Execution) bool {
 
 // mustYield tells whether an execution should come to an end.
 func (x *Executions) mustYield(v room.View, e *Execution) bool {
-	return x.goes(v, e) || x.yields.late || streamIsOff(v, e) || x.ports.Peers().MakesRoom(v, e.Item)
+	return x.goes(v, e) || streamIsOff(v, e) || x.ports.Peers().MakesRoom(v, e.Item) || x.awaited(e)
+}
+
+// awaited tells whether an execution is to make room for a resharding that is late. What began when it was late already goes on
+// for a while: leaders of this kind wait for nothing that runs. Others may.
+func (x *Executions) awaited(e *Execution) bool {
+	y := &x.yields
+	if !y.late || x.ports.Others().Borrow || e.since.Before(y.askedFor.Add(reshardingPatience)) {
+		return y.late
+	}
+	left := latePatience - time.Since(e.since)
+	if left > 0 {
+		y.noted.Add(e.Item)
+		x.ports.Wake(left)
+	}
+	return left <= 0
 }
 
 // goes tells whether the item of an execution is another's by now, or not to run here any more.
