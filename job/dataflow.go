@@ -13,8 +13,8 @@ import (
 // the item goes on until a fetch gives nothing. Between two batches it stops when [Yield] says so: because the
 // item moved, it, its job or its server was disabled, the stream was switched off, or the instance stops. It returns
 // [ErrYielded] then, so with [Config.Failover] the stream goes on at once where the item is by now. Without, what is left waits
-// for the next fire. A stream that was switched off has succeeded. A
-// stream is one execution under one token, and [Config.Timeout] bounds it as a whole.
+// for the next fire. A stream that was switched off has succeeded, unless Process itself returned ErrYielded, alone or with
+// another error. A stream is one execution under one token, and [Config.Timeout] bounds it as a whole.
 //
 // # Checkpoints
 //

@@ -57,7 +57,9 @@ func progressOf(ctx context.Context) Progress {
 // item's owner runs the rest at once: the same fire again, as a failover, from the checkpoint. That counts for no
 // [Config.FailoverLimit]. An item that is disabled waits until it is enabled, and then the rest is run. Without Failover the
 // rest waits for the next fire, and the log says so; in a job that is shared with Java instances, also if the code made room
-// for a resharding. Neither is a failure: no retry, no [ErrorHandler]. The record says that the execution was interrupted.
+// for a resharding. Neither is a failure: no retry, no [ErrorHandler]. The record says that the execution was interrupted. An
+// error that is joined with ErrYielded, such as that of a SetOffset that failed, is not told to the handler either: the record
+// and the log have it.
 //
 // Code that returns nil has done all of its work. ErrYielded of code that was not told to end is an error as any other. A
 // context that a stop has ended tells it, too: where a stop leaves no time, code may hear of that first.

@@ -351,6 +351,37 @@ func TestAStreamThatIsSwitchedOffIsOver(t *testing.T) {
 	})
 }
 
+// An error that comes with the end of a stream that was switched off is kept: not all of its last batch may be done.
+func TestAStreamThatIsSwitchedOffWithAnError(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := flowOf(true)
+		cfg.Cron, cfg.Failover = "0 5 0 * * ?", true
+		code := job.Dataflow[int]{
+			Fetch: func(context.Context, job.ShardingContext) ([]int, error) { return []int{1}, nil },
+			Process: func(ctx context.Context, _ job.ShardingContext, _ []int) error {
+				select {
+				case <-job.Yield(ctx):
+					return errors.Join(job.ErrYielded, errors.New("half of the batch is not written"))
+				case <-time.After(time.Second):
+					return nil
+				}
+			},
+		}
+		var log lines
+		c.startCode("a", code, cfg, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		sleepUntil(7 * time.Minute)
+		cfg.StreamingProcess = false
+		c.change(cfg)
+		sleepUntil(20 * time.Minute)
+		e := c.executed(0)
+		require.Equal(t, jobtree.Interrupted, e.Outcome)
+		require.Contains(t, e.Error, "half of the batch is not written")
+		require.Equal(t, jobtree.ItemInterrupted, c.state().Record(0).Value.State, "nothing runs it before its next fire")
+		require.Contains(t, log.line("item made room"), "the stream was switched off")
+	})
+}
+
 // Of an execution without a record nobody could run a rest, and that is said.
 func TestWhatMakesRoomWithoutARecord(t *testing.T) {
 	t.Parallel()

@@ -104,7 +104,7 @@ func endRecord(v room.View, e *Execution) jobtree.Record {
 		outcome, text := e.outcome()
 		record, err = e.Record.End(jobtree.End{
 			Token: int64(e.Token), Time: e.ended, Outcome: outcome, Error: text, FailoverLimit: v.FailoverLimit(),
-			Yielded: e.yielded, RestIsOver: e.rest == restWaits,
+			Yielded: e.yielded, RestIsOver: e.rest != restRuns,
 		})
 	}
 	if err != nil {

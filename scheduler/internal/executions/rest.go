@@ -17,6 +17,7 @@ const (
 	restUnsettled rest = iota
 	restRuns           // it is run again, by whoever has the item
 	restWaits          // for the next fire
+	restIsOver         // of a stream that was switched off: its next fire has nothing of it
 )
 
 // heed returns code that takes note where it comes to an end as it was told to, with work left. To whoever calls it, it has
@@ -53,8 +54,8 @@ func saysYielded(err error) (says bool) {
 }
 
 // settleRest decides, once, what becomes of what an execution has left. Where it made room because its item is elsewhere, or
-// not to run any more, whoever may run the item goes on with it. A stream that was switched off is over. Where others share the
-// job that wait for items to stop, whoever claims a lost execution runs it at once, and a leader would wait for that again and
+// not to run any more, whoever may run the item goes on with it. A stream that was switched off is over, and has succeeded unless
+// its code says more than that there was work left. Where others share the job that wait for items to stop, whoever claims a lost execution runs it at once, and a leader would wait for that again and
 // again: what made room for such a leader is left to the next fire.
 func (x *Executions) settleRest(v room.View, e *Execution) {
 	if !e.yielded || e.rest != restUnsettled {
@@ -63,8 +64,10 @@ func (x *Executions) settleRest(v room.View, e *Execution) {
 	switch {
 	case e.scope != nil && e.scope.failed != nil: // all that ends in its round has failed
 		e.yielded = false
-	case streamIsOff(v, e):
+	case streamIsOff(v, e) && e.err == job.ErrYielded: //nolint:errorlint // what is joined with it, or around it, is not dropped
 		e.yielded, e.err = false, nil
+	case streamIsOff(v, e):
+		e.rest = restIsOver
 	case e.Monitored() && e.Record.Current.Failover && (!x.ports.Others().Borrow || e.goes || x.goes(v, e)):
 		e.rest = restRuns
 	default:
@@ -79,6 +82,8 @@ func (x *Executions) tellRest(e *Execution) {
 	case e.rest == restRuns:
 		x.ports.Log().InfoContext(x.ports.Life(), "item made room, and what is left of it runs where the item is", attrs...)
 		return
+	case e.rest == restIsOver:
+		attrs = append(attrs, room.KeyReason, "the stream was switched off")
 	case !e.Monitored():
 		attrs = append(attrs, room.KeyReason, "the job is not monitored")
 	case !e.Record.Current.Failover:
