@@ -21,7 +21,8 @@ func (l *Leadership) Bequeath(v room.View, leave *room.Proposal) {
 	if err != nil || !immediate(strategy) {
 		return // nobody waits for the application's code to leave
 	}
-	plan, ok, err := resharding.PlanLeave(v.State, strategy, v.State.Leader.Created, v.Instance, l.probation.without(v), leave.Txn)
+	without, _ := l.probation.leftOut(v)
+	plan, ok, err := resharding.PlanLeave(v.State, strategy, v.State.Leader.Created, v.Instance, without, leave.Txn)
 	if err != nil || !ok {
 		return
 	}

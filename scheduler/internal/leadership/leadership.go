@@ -74,6 +74,9 @@ func (l *Leadership) Observe(v room.View, t jobtree.Touched) {
 // Decide proposes a leader's next step: to clear up, then to reshard, or to give the leadership up where it cannot
 // do its work. One who does not lead stands for election if there is no leader.
 func (l *Leadership) Decide(v room.View) room.Batch {
+	if in := l.probation.letGo(v); in > 0 {
+		l.ports.Wake(in)
+	}
 	switch {
 	case !v.Leads():
 		l.static = static{}

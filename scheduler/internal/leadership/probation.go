@@ -63,6 +63,7 @@ type death struct {
 func (p *probation) observe(v room.View, t jobtree.Touched) {
 	watched := p.newest > 0
 	if !t.Instances && watched {
+		p.letGo(v)
 		return
 	}
 	now := time.Now()
@@ -82,11 +83,46 @@ func (p *probation) observe(v room.View, t jobtree.Touched) {
 	p.newest = newest
 }
 
+// letGo forgets what is of no use any more, and returns in what time that goes for all that is left; zero if nothing is left.
+func (p *probation) letGo(v room.View) (in time.Duration) {
+	w := p.witnessed
+	if w == nil || w.ttl == 0 && !w.learnTTL(v) {
+		return 0
+	}
+	if !v.Leads() {
+		w.over = time.Time{} // whoever leads waits for it
+	}
+	now := time.Now()
+	w.young = slices.DeleteFunc(w.young, func(n newcomer) bool { return now.Sub(n.joined) >= youngFor*w.ttl })
+	w.forget(now)
+	if w.empty() {
+		p.witnessed = nil
+		return 0
+	}
+	for _, n := range w.young {
+		in = max(in, youngFor*w.ttl-now.Sub(n.joined))
+	}
+	for _, d := range w.deaths {
+		in = max(in, w.memory()-now.Sub(d.at))
+	}
+	return in
+}
+
+// learnTTL takes in how long sessions live, if that can be told, and tells whether it can.
+func (w *witnessed) learnTTL(v room.View) bool {
+	if v.Attached == nil {
+		return false
+	}
+	w.ttl = v.Attached.Session.TTL()
+	return true
+}
+
+// empty tells whether there is nothing to remember. The end of a probation is, to who has left somebody out until then.
+func (w *witnessed) empty() bool { return len(w.young) == 0 && len(w.deaths) == 0 && w.over.IsZero() }
+
 // goes takes in which of the new ones have gone, and tells whether there is anything left to remember.
 func (w *witnessed) goes(v room.View, t jobtree.Touched, now time.Time) bool {
-	if v.Attached != nil {
-		w.ttl = v.Attached.Session.TTL()
-	}
+	w.learnTTL(v)
 	w.young = slices.DeleteFunc(w.young, func(n newcomer) bool {
 		age, seen := now.Sub(n.joined), v.State.Instance(n.id).Created == n.created
 		if died := !seen && !n.leaves && !left(v, t, n.id); died && age < youngFor*w.ttl {
@@ -98,7 +134,7 @@ func (w *witnessed) goes(v room.View, t jobtree.Touched, now time.Time) bool {
 		w.young[i].leaves = n.leaves || v.State.Instance(n.id).Shutdown
 	}
 	w.forget(now)
-	return len(w.young) > 0 || len(w.deaths) > 0 || !w.over.IsZero()
+	return !w.empty()
 }
 
 // left tells of an instance that is gone whether it may have left: who does says so in the same transaction, by asking for a
@@ -149,17 +185,22 @@ func (w *witnessed) ends(i jobtree.Instance, now time.Time) time.Time {
 	return end
 }
 
-// without tells which instances are to get no items now, though they could run them; nil if all may, or if there would be
-// nobody else who is not as new, or if Java instances share the job: its leaders know no such thing. After a failure that has
-// ended the sessions of all, all are new, whoever leads as well.
+// without is leftOut for a plan: it notes when the probation of somebody ends whom it leaves out.
 func (p *probation) without(v room.View) func(jobtree.Instance) bool {
-	w := p.witnessed
-	if w == nil {
-		return nil
+	without, over := p.leftOut(v)
+	if p.witnessed != nil {
+		p.witnessed.over = over
 	}
-	w.over = time.Time{}
-	if len(w.deaths) == 0 || v.State.SharedWithJava() {
-		return nil
+	return without
+}
+
+// leftOut tells which instances are to get no items now, though they could run them, and when the probation of the first of
+// them ends; nil if all may, or if there would be nobody else who is not as new, or if Java instances share the job: its leaders
+// know no such thing. After a failure that has ended the sessions of all, all are new, whoever leads as well.
+func (p *probation) leftOut(v room.View) (is func(jobtree.Instance) bool, over time.Time) {
+	w := p.witnessed
+	if w == nil || len(w.deaths) == 0 || v.State.SharedWithJava() {
+		return nil, time.Time{}
 	}
 	now := time.Now()
 	var out []string
@@ -174,15 +215,14 @@ func (p *probation) without(v room.View) func(jobtree.Instance) bool {
 			continue
 		}
 		out = append(out, i.ID)
-		if w.over.IsZero() || end.Before(w.over) {
-			w.over = end
+		if over.IsZero() || end.Before(over) {
+			over = end
 		}
 	}
 	if !others || len(out) == 0 {
-		w.over = time.Time{}
-		return nil
+		return nil, time.Time{}
 	}
-	return func(i jobtree.Instance) bool { return slices.Contains(out, i.ID) }
+	return func(i jobtree.Instance) bool { return slices.Contains(out, i.ID) }, over
 }
 
 // due tells whether somebody's probation is over whom the last plan has left out, and else in what time that will be so;

@@ -1,6 +1,7 @@
 package leadership
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -261,5 +262,55 @@ func TestALeaderWaitsForTheEndOfAProbation(t *testing.T) {
 		time.Sleep(gatherFor)
 		batch = l.Decide(v)
 		require.Len(t, batch, 1)
+	})
+}
+
+// What is remembered goes when it is of no use any more, though nobody comes or goes, and whoever does not lead asks for no more
+// than one look at it.
+func TestWhatIsRememberedGoes(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		happens func(w *watched)
+		within  time.Duration
+	}{
+		"many have joined": {func(w *watched) {
+			for n := range 50 {
+				w.joins(fmt.Sprintf("10.0.1.%d@-@1", n))
+			}
+		}, youngFor * probationTTL},
+		"one has died": {func(w *watched) {
+			w.joins(sick)
+			w.sickDies()
+			w.joins(sick2)
+		}, remembered},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := &world{}
+				l := w.room(t, peers.None{})
+				seen := watching(t, old)
+				test.happens(seen)
+				l.probation = seen.probation
+				v := seeing(t, foreignSession, registry.Node{
+					Path: seen.view.Tree.Instance(sick2), Value: jobtree.InstanceIdle, Created: seen.revision, Revision: seen.revision, Session: foreignSession,
+				})
+				l.misplaced(v) // as a health report asks
+				require.NotNil(t, l.probation.witnessed)
+				l.Decide(v)
+				require.Equal(t, []time.Duration{test.within}, w.wakes)
+				time.Sleep(test.within)
+				l.Decide(v)
+				require.Nil(t, l.probation.witnessed)
+				require.Len(t, w.wakes, 1)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, old)
+		w.joins(sick)
+		time.Sleep(youngFor * probationTTL)
+		w.step(registry.Node{Path: w.view.Tree.Necessary()})
+		require.Nil(t, w.witnessed, "any step will do")
 	})
 }

@@ -36,7 +36,7 @@ func (l *Leadership) misplaced(v room.View) bool {
 	if err != nil || !immediate(strategy) {
 		return false
 	}
-	without := l.probation.without(v) // who sees the tree for as long as the leader does knows the same
+	without, _ := l.probation.leftOut(v) // who sees the tree for as long as the leader does knows the same
 	plan, err := resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, without, nil)
 	return err == nil && plan.Moved > 0
 }
