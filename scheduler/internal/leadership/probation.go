@@ -140,13 +140,17 @@ func (w *witnessed) goes(v room.View, t jobtree.Touched, now time.Time) bool {
 // left tells of an instance that is gone whether it may have left: who does says so in the same transaction, by asking for a
 // resharding. A leader that gives its items to others with it does not, and it looks like one whose session has ended.
 // Of a job that is removed, or has moved, or whose items stay where they are, nobody says it, and it does not matter.
+//
+// One step of a view may show a leave and the resharding that answered it, so that nothing of the request is seen. Whoever leads
+// has seen what it has answered.
 func left(v room.View, t jobtree.Touched, id string) bool {
 	s := v.State
 	if !s.Config.Exists() || s.Elsewhere() || !s.MembersMatter() || slices.Contains(s.Left, id) {
 		return true
 	}
 	replaced := s.Instance(id).Created != 0 // by another life of the same, which asks as it joins
-	return !replaced && (t.Necessary && s.Necessary != 0 || t.Leader && s.Leader.Created == 0)
+	answered := !v.Leads() && (t.Necessary || t.Epoch)
+	return !replaced && (answered || t.Necessary && s.Necessary != 0 || t.Leader && s.Leader.Created == 0)
 }
 
 func (w *witnessed) remember(server string, now time.Time) {

@@ -147,6 +147,9 @@ func TestForHowLongADeathIsRemembered(t *testing.T) {
 func TestWhoDidNotDieYoung(t *testing.T) {
 	t.Parallel()
 	gone := func(w *watched) registry.Node { return registry.Node{Path: w.view.Tree.Instance(sick)} }
+	resharded := func(w *watched) registry.Node {
+		return registry.Node{Path: w.view.Tree.Epoch(), Value: jobtree.EncodeEpoch(jobtree.Epoch{Term: 1, Counter: 2, Total: 1})}
+	}
 	for name, goes := range map[string]func(w *watched){
 		"it leaves": func(w *watched) { w.step(gone(w), registry.Node{Path: w.view.Tree.Necessary()}) },
 		"it leaves, as it was told to": func(w *watched) {
@@ -164,6 +167,15 @@ func TestWhoDidNotDieYoung(t *testing.T) {
 		"it leaves with the leadership": func(w *watched) {
 			w.step(registry.Node{Path: w.view.Tree.Leader(), Value: sick, Session: foreignSession})
 			w.step(gone(w), registry.Node{Path: w.view.Tree.Leader()})
+		},
+		"its leave is seen with the resharding that answered it": func(w *watched) { w.step(gone(w), resharded(w)) },
+		"its leave is seen with a resharding that moved nothing": func(w *watched) {
+			var changes []registry.Change
+			for _, path := range []string{w.view.Tree.Instance(sick), w.view.Tree.Necessary()} {
+				changes = append(changes, registry.Change{Old: registry.Node{Path: path, Created: 1, Revision: 1}})
+			}
+			w.revision++
+			w.observe(w.view, w.view.State.Apply(registry.Step{Changes: changes, Snapshot: registry.NewSnapshot(w.revision, nil)}))
 		},
 		"the job is removed": func(w *watched) {
 			w.step(registry.Node{Path: w.view.Tree.Config()})
@@ -195,6 +207,13 @@ func TestWhoDidNotDieYoung(t *testing.T) {
 		w.step(w.instance(sick2)) // under another session: its own was lost
 		require.Contains(t, w.remembered(), "10.0.0.9")
 		require.Equal(t, []string{sick2}, w.out())
+	})
+	synctest.Test(t, func(t *testing.T) {
+		w := watching(t, old)
+		w.step(registry.Node{Path: w.view.Tree.Leader(), Value: old, Session: mySession})
+		w.joins(sick)
+		w.step(gone(w), resharded(w))
+		require.NotEmpty(t, w.remembered(), "whoever leads has answered no leave that it had not seen")
 	})
 }
 
