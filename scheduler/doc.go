@@ -108,8 +108,10 @@
 // begin of four; and ends, members, leaders and assignments, but for those of very many items, go before all begins. A fire
 // that cannot begin in time is dropped before anything is sent. Items that wait are not even looked at when they fire again:
 // what they missed meanwhile is found out when their turn comes, so what runs does not fall when more is asked for. Runs by
-// hand, reruns of lost executions and jobs with a fixed delay wait as long as it takes. [LoadEvent], [Health.Load] and a line
-// in the log, once a minute at most, tell how much is wanted, how much begins, and how much goes by.
+// hand, reruns of lost executions and jobs with a fixed delay wait as long as it takes. What waits in the registry when the
+// job's settings change is refused, and decided again; if changes come as fast as rounds are confirmed, fewer items begin
+// together. [LoadEvent], [Health.Load] and a line in the log, once a minute at most, tell how much is wanted, how much
+// begins, and how much goes by.
 //
 // # Three ways to go
 //

@@ -431,6 +431,38 @@ func TestGoodputOfAVerySlowStore(t *testing.T) {
 	})
 }
 
+// What waits in the store when the settings of its job are changed is refused. If the next change comes before the store has
+// done as much again, a good part of what it can take runs all the same: not everything waits there at once.
+func TestGoodputWhileSettingsChange(t *testing.T) {
+	t.Parallel()
+	for _, items := range []int{204, 400} {
+		for _, policy := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireSkip, job.MisfireAll} {
+			t.Run(fmt.Sprintf("%d items, misfire %s", items, policy), func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					var ran atomic.Int32
+					c.server.SetPace(60, 0) // thirty executions a second
+					cfg := job.Config{Name: "orders", Cron: everyFive, ShardingTotalCount: items, Misfire: policy}
+					c.launchOver(c.server.Open("test", memory.WithRequests(5), memory.WithLatency(time.Millisecond)), "1",
+						func(context.Context, job.ShardingContext) error { ran.Add(1); return nil }, cfg)
+					time.Sleep(20 * time.Second)
+					before := ran.Load()
+					var changes sync.WaitGroup
+					for n := range 60 {
+						time.Sleep(time.Second)
+						next := cfg
+						next.JobParameter = fmt.Sprint(n)
+						changes.Go(func() { c.change(next) }) // which waits in the store, too
+					}
+					require.Greater(t, ran.Load()-before, int32(60*30*45/100))
+					c.server.SetPace(0, 0)
+					changes.Wait()
+				})
+			})
+		}
+	}
+}
+
 // A process that stops beyond capacity has a missed fire of almost every item to tell the others, which takes longer than
 // its stop timeout. What has finished by then is recorded all the same.
 func TestAStopInAnOverloadRecordsWhatHasFinished(t *testing.T) {

@@ -21,6 +21,10 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	if !it.early.After(ran) {
 		it.early = time.Time{}
 	}
+	if r.stride.full(round.begins) {
+		r.leaveToNext(round, it)
+		return
+	}
 	begin, guards, turn, ok := r.choose(v, round, it, node)
 	if !ok {
 		r.forget(v, round, it, node)
@@ -44,18 +48,19 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	txn.Turn = turn
 	round.late = round.late || turn.Rank == registry.RankBacklog
 	round.use(it)
+	round.begins++
 	if round.batch == nil { // as a rule all that are looked at begin, or none
 		round.batch = make(room.Batch, 0, min(len(round.noted), roomAtFirst))
 	}
 	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
-		round.answered = true
+		round.answers.confirmed++
 		r.began(v, round, it, under, record, o.Revision)
 		it.ForgetFormer()
 		it.running.MadeUp = madeUp
 		if !it.running.Undo && begin.Source != job.Manual {
 			it.Due = it.Due.After(begin.Fire)
 		}
-	}, Dropped: func() { r.notSent(v, it) }})
+	}, Dropped: func() { r.notSent(v, it) }, Refused: round.refused})
 }
 
 // roomAtFirst bounds for how many begins there is room before the first is proposed.

@@ -27,9 +27,14 @@ type Round struct {
 
 	handed   admission.Handed
 	late     bool  // there are late begins among them, that go behind those on time
-	answered bool  // the registry has confirmed one
 	admitted int   // begins in the batch for which the items had to have their turns
 	noted    []int // items that were looked at
+
+	decided time.Time
+	begins  int                     // in the batch
+	left    bool                    // more are left to the next round
+	answers answers                 // of the registry, to the begins
+	refused func(error) (over bool) // notes one of them
 
 	newest   wholeround.Newest // of those that are to begin
 	nextFire time.Time         // of the job, after now; zero = nobody has asked
@@ -49,6 +54,10 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	round := &Round{
 		id: rand.Text()[:12], now: now, request: r.requests(v), refuse: v.ClockRefused, noted: r.toConsider.Take(v.State.Total()),
 	}
+	round.refused = round.answers.refuse
+	if r.stride.over(len(r.owned)) {
+		r.stride = nil
+	}
 	for _, early := range []bool{false, true} { // so that nothing that has come waits for what is still to come
 		for n := range r.inTurn(round.noted) {
 			if v.Owns(n) && early == r.onlyEarly(v, round, n) {
@@ -64,13 +73,15 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 	if round.admitted > 0 {
 		round.handed = r.ports.Admission().Hand(r, round.late, time.Now())
 	}
+	round.decided = time.Now()
 	return round, round.batch
 }
 
 // Committed goes on with a round when its proposals have been committed.
 func (r *Rounds) Committed(v room.View, round *Round) {
-	r.ports.Admission().Confirmed(r, round.admitted, round.handed, round.answered, time.Now())
+	r.ports.Admission().Confirmed(r, round.admitted, round.handed, round.answers.confirmed > 0, time.Now())
 	r.ports.Load().Begin(len(round.begun))
+	r.strideOn(round)
 	r.runRound(v, round)
 	for _, n := range round.noted {
 		if it := r.items[n]; it != nil && it.blank() {
@@ -119,7 +130,7 @@ func (r *Rounds) consider(v room.View, round *Round, n int) {
 		it.Due = m.Miss(it.Due) // so that its next fire does not bury it
 		return
 	}
-	r.expire(v, it, round.now, it.queued)
+	r.expire(v, it, round.now, it.queued || r.stride != nil)
 	if round.refuse {
 		it.Due = m.Miss(it.Due)
 	}

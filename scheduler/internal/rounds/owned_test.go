@@ -25,6 +25,7 @@ type process struct {
 	load      load.Load
 	admission *admission.Admission
 	awaited   []registry.Revision
+	again     int // how often a decision was asked for
 }
 
 func (p *process) Job() string                     { return "orders" }
@@ -33,6 +34,7 @@ func (p *process) Peers() peers.Peers              { return peers.None{} }
 func (p *process) Load() *load.Load                { return &p.load }
 func (p *process) Admission() *admission.Admission { return p.admission }
 func (p *process) Await(r registry.Revision)       { p.awaited = append(p.awaited, r) }
+func (p *process) DecideAgain()                    { p.again++ }
 
 // processOf is that of a room.
 func processOf(r *Rounds) *process { return r.ports.(*process) }

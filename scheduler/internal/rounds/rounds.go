@@ -74,6 +74,8 @@ type Rounds struct {
 
 	lacked bool  // an item has missed the newest fire for want of its turn
 	lead   int32 // the first of those that did, of the last fire that any did: items take their turns from there on
+
+	stride *stride // how many may begin together
 }
 
 // New makes the room of a job.
