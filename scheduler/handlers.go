@@ -85,12 +85,22 @@ func (s *Scheduler) Reconsider() {
 // refused goes on, if it is not refused any more; without Reconfigure it does within a minute. What runs goes on with the code
 // that it began with. Reconfigure does not wait.
 func (s *Scheduler) Reconfigure() {
+	s.reconfigure(func(*runner) bool { return true })
+}
+
+// ReconfigureRefused is [Scheduler.Reconfigure] for the jobs alone that this process refuses: for what has come on which code
+// depends, where nothing of it can have gone for long.
+func (s *Scheduler) ReconfigureRefused() {
+	s.reconfigure(func(r *runner) bool { return r.configuration.Refusal() != "" })
+}
+
+func (s *Scheduler) reconfigure(concerned func(*runner) bool) {
 	s.mu.Lock()
 	runners := s.list()
 	s.mu.Unlock()
 	for _, r := range runners {
 		r.box.Post(func() {
-			if r.applied > 0 { // or it has seen none, and will
+			if r.applied > 0 && concerned(r) { // or it has seen none, and will
 				r.configure()
 			}
 		})

@@ -1,6 +1,10 @@
 package worker
 
-import "github.com/coreos/go-systemd/v22/daemon"
+import (
+	"slices"
+
+	"github.com/coreos/go-systemd/v22/daemon"
+)
 
 // Reload has another file count. Of its sections, these count at once:
 //
@@ -10,10 +14,11 @@ import "github.com/coreos/go-systemd/v22/daemon"
 //   - http, but not whether there is that section, and not its secrets
 //   - grace, for a stop that begins later
 //
-// Scripts and calls that run go on as they began. All jobs are judged anew, also by a file that says the same: what they refer
-// to on the machine, such as the file of a secret, may have come or gone. Reload returns the names of members that differ and
-// count only after a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes. While Run
-// still opens what the file before asks for, Reload waits until that is done.
+// Scripts and calls that run go on as they began. Jobs that were refused are judged anew, also by a file that says the same:
+// what they refer to on the machine, such as the file of a secret, may have come. The others are if it allows something else;
+// if not, they go on though what they refer to has gone, as that may be for a moment. Reload returns the names of members that
+// differ and count only after a restart. If the file is not allowed, or the machine has not what it asks for, nothing changes.
+// While Run still opens what the file before asks for, Reload waits until that is done.
 func (w *Worker) Reload(file File) (later []string, err error) {
 	file, err = file.Completed()
 	if err != nil {
@@ -71,6 +76,7 @@ func (p *parts) read(was *File, file File) (r reread, err error) {
 
 // apply changes what can be changed, all or nothing. The caller holds mu.
 func (w *Worker) apply(was *File, file File, read reread) error {
+	anew := was.judgesOtherwise(file)
 	if read.script != nil {
 		if err := read.set(); err != nil {
 			return err
@@ -97,9 +103,20 @@ func (w *Worker) apply(was *File, file File, read reread) error {
 	}
 	w.parts.take.Store(&was.Take)
 	w.parts.scheduler.Reconsider()
-	w.parts.scheduler.Reconfigure()
+	if anew {
+		w.parts.scheduler.Reconfigure()
+	} else {
+		w.parts.scheduler.ReconfigureRefused()
+	}
 	w.file = *was
 	return nil
+}
+
+// judgesOtherwise tells whether jobs may be refused by one file that are not by the other, as far as that counts at once.
+func (f *File) judgesOtherwise(next File) bool {
+	commands := f.Script != nil && next.Script != nil && !slices.Equal(f.Script.Commands, next.Script.Commands)
+	addresses := f.HTTP != nil && next.HTTP != nil && !slices.Equal(f.HTTP.Allow, next.HTTP.Allow)
+	return commands || addresses
 }
 
 // keeping returns the section with what cannot be changed of another.

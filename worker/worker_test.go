@@ -607,7 +607,7 @@ func TestAlerts(t *testing.T) {
 
 // What a job refers to may come after it: a link on the way of its script, a secret of its alerts. A file that says the same as
 // before has such jobs go on.
-func TestAReloadJudgesAllJobsAnew(t *testing.T) {
+func TestAReloadJudgesRefusedJobsAnew(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.script("count", `echo x >> `+s.dir+`/$ELASTICRON_JOB`)
@@ -628,6 +628,12 @@ func TestAReloadJudgesAllJobsAnew(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, later)
 	s.eventually(func() bool { return s.lines("linked") > 0 && s.lines("alerting") > 0 }, "both run")
+
+	require.NoError(t, os.Remove(s.dir+"/key"))
+	_, err = w.Reload(s.parsed(file))
+	require.NoError(t, err)
+	ran := s.lines("alerting")
+	s.eventually(func() bool { return s.lines("alerting") > ran+2 }, "what runs goes on, though a secret of its alerts is away for a moment")
 }
 
 // Who is told how far a worker is may stand still, as systemd may, panic, or end its goroutine: the worker reloads and stops

@@ -78,14 +78,14 @@ func mustNotRun(v room.View, e *Execution) bool {
 
 // mustYield tells whether an execution should come to an end.
 func (x *Executions) mustYield(v room.View, e *Execution) bool {
-	return x.goes(v, e) || streamIsOff(v, e) || x.ports.Peers().MakesRoom(v, e.Item) || x.awaited(e)
+	return x.goes(v, e) || streamIsOff(v, e) || x.ports.Peers().MakesRoom(v, e.Item) || x.awaited(v, e)
 }
 
 // awaited tells whether an execution is to make room for a resharding that is late. What began when it was late already goes on
 // for a while: leaders of this kind wait for nothing that runs. Others may.
-func (x *Executions) awaited(e *Execution) bool {
+func (x *Executions) awaited(v room.View, e *Execution) bool {
 	y := &x.yields
-	if !y.late || x.ports.Others().Borrow || e.since.Before(y.askedFor.Add(reshardingPatience)) {
+	if !y.late || x.ports.Others().Borrow || v.State.SharedWithJava() || e.since.Before(y.askedFor.Add(reshardingPatience)) {
 		return y.late
 	}
 	left := latePatience - time.Since(e.since)
