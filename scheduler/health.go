@@ -30,6 +30,9 @@ type Health struct {
 	Jobs    []JobHealth   `json:"jobs"` // by name
 	// Blind tells why the list of jobs cannot be followed; empty is that it can, or that nobody wants to.
 	Blind string `json:"blind,omitempty"`
+	// Clock tells that the registry cannot tell its time, so that nobody notices if this process's clock is off. Empty means that
+	// it can, or that it was not asked yet. Whether the clock is off, each job tells.
+	Clock string `json:"clock,omitempty"`
 }
 
 // SessionHealth is the state of the process's session with the registry.
@@ -128,6 +131,9 @@ func (s *Scheduler) Health(ctx context.Context) Health { //nolint:contextcheck /
 	h := Health{Instance: s.instance, Time: s.now(), Running: running, State: state, Session: s.sessionHealth(attached), Load: loadHealth(s.load.Last())}
 	if blind != nil {
 		h.Blind = blind.Error()
+	}
+	if s.clock.Mute() {
+		h.Clock = registryIsMute
 	}
 	type answer struct {
 		JobHealth

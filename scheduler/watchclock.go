@@ -12,13 +12,19 @@ import (
 // leastClockStep is the smallest change of a clock that is taken for one by hand: asking takes time, too.
 const leastClockStep = time.Second
 
+// registryIsMute is what a registry means that cannot tell its time.
+const registryIsMute = "the registry cannot tell its time: nobody notices if this clock is off"
+
 // watchRegistryClock makes the check of this process's clock.
 func (s *Scheduler) watchRegistryClock() {
 	s.clock.Wall, s.clock.Table, s.clock.Ask, s.clock.Start = s.now, s.timetable, s.registry.ServerTime, s.work.Go
 	s.clock.Failed = func(err error) {
-		if !errors.Is(err, registry.ErrUnsupported) {
+		switch {
+		case !errors.Is(err, registry.ErrUnsupported):
 			s.clockFails.Store(true)
 			s.repeated(slog.LevelWarn, "the registry did not tell the time", "", err)
+		case s.clock.FoundMute(): // which stays so, as a rule
+			s.log.WarnContext(s.life, registryIsMute, logError, err)
 		}
 	}
 }

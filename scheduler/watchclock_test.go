@@ -245,6 +245,69 @@ func TestARegistryWithoutAClockIsNotAskedAgain(t *testing.T) {
 	})
 }
 
+const (
+	cannotTell    = "the registry cannot tell its time: nobody notices if this clock is off"
+	nothingChecks = "the registry cannot tell its time: nothing holds this clock against what the job tolerates"
+)
+
+// Where the registry cannot tell its time, no clock is held against it. The process says so once, and once more for each job that
+// wants its clocks checked; a registry that tells the time is not spoken of.
+func TestARegistryWithoutAClockIsReported(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err     error
+		checked bool // the job says by how much clocks may differ
+		want    map[string]int
+	}{
+		"it has none":                         {registry.ErrUnsupported, false, map[string]int{cannotTell: 1}},
+		"it has none, and a job wants it":     {registry.ErrUnsupported, true, map[string]int{cannotTell: 1, nothingChecks: 1}},
+		"it did not answer":                   {registry.ErrUnavailable, true, map[string]int{}},
+		"it tells the time from the start on": {nil, true, map[string]int{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var logs logbook
+				reg := &tongueTied{Registry: c.server.Open("test"), err: test.err, times: 5}
+				if test.err == nil {
+					reg.times = 0
+				}
+				s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithLogger(slog.New(&logs)))
+				require.NoError(t, err)
+				cfg := jobOf(2)
+				if test.checked {
+					cfg.MaxTimeDiff, cfg.ClockPolicy = 2*time.Second, job.ClockRefuse
+				}
+				require.NoError(t, errOf(s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))))
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan error, 1)
+				go func() { done <- s.Run(ctx) }()
+				sleepUntil(time.Minute)
+				reg.Expire() // a new session asks anew, and has nothing new to say
+				sleepUntil(3*time.Minute + time.Second)
+				said := make(map[string]int)
+				for _, line := range []string{cannotTell, nothingChecks} {
+					if n := logs.of(line); n > 0 {
+						said[line] = n
+					}
+				}
+				require.Equal(t, test.want, said)
+				health := s.Health(t.Context())
+				require.Equal(t, test.want[cannotTell] > 0, health.Clock != "", health.Clock)
+				require.Empty(t, health.Jobs[0].Clock, "what is known of this clock is nothing bad")
+
+				reg.times = 0
+				reg.Expire()
+				sleepUntil(5 * time.Minute)
+				require.Empty(t, s.Health(t.Context()).Clock, "it tells the time by now")
+				cancel()
+				require.NoError(t, <-done)
+				require.NoError(t, reg.Close(context.Background()))
+			})
+		})
+	}
+}
+
 // The last instance stays, whatever its clock is; of two, one does. When there is one in order it goes, and
 // it comes back when that one dies.
 func TestTheLastInstanceWithAWrongClockStays(t *testing.T) {

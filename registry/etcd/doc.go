@@ -109,7 +109,7 @@
 // moment in which the store becomes full, etcd may carry out and refuse all the same. Then a commit asks what has become of
 // it, and if that cannot be told, its error is [registry.ErrUnknownOutcome]. Watch the size
 // of the database and the latency of fsync. ServerTime needs HTTP on the address of the clients,
-// which is etcd's default.
+// which is etcd's default; with --listen-client-http-urls nobody notices a clock that is off.
 //
 // # What it does not do
 //

@@ -36,6 +36,7 @@ type ClockCheck struct {
 
 	answer  atomic.Pointer[answer] // the last; nil = none yet. Every job of the process reads it at every decision
 	session atomic.Uint64          // counts the registry's sessions
+	mute    atomic.Bool            // the registry cannot tell its time
 
 	mu     sync.Mutex
 	asked  time.Time // when the last answer, or none, came
@@ -119,6 +120,7 @@ func (c *ClockCheck) end(a answer) {
 	if !a.server.IsZero() {
 		a.server, a.came = a.server.Round(0), c.asked // a monotonic reading would hide that the wall clock is set
 		c.answer.Store(&a)
+		c.mute.Store(false)
 	}
 	for _, fn := range c.told {
 		fn()
@@ -161,6 +163,12 @@ func (c *ClockCheck) CheckDrift(ctx context.Context) {
 	}
 	c.Check(ctx, age)
 }
+
+// FoundMute takes in that the registry cannot tell its time. It tells whether that is news.
+func (c *ClockCheck) FoundMute() (news bool) { return !c.mute.Swap(true) }
+
+// Mute tells whether the registry was found unable to tell its time, and has not told it since.
+func (c *ClockCheck) Mute() bool { return c.mute.Load() }
 
 // Now returns the time by this process's wall clock.
 func (c *ClockCheck) Now() time.Time { return c.Wall() }

@@ -34,6 +34,7 @@ type wrongClock struct {
 	right    time.Time     // since when the clock has been right again; zero = it is not
 	awaiting bool          // the registry has been asked, and its answer wakes the runner
 	reported bool          // that this clock is off by more than the job tolerates
+	unheld   bool          // that nothing holds this clock against what the job tolerates was reported
 	refused  bool          // the job's policy does not let this clock run fires
 }
 
@@ -137,6 +138,7 @@ func (m *Membership) clockAllows(v room.View) bool {
 		return true
 	}
 	m.ports.AskClock(fires.ClockEvery, nil)
+	m.reportUnheld(v)
 	off, known := v.Clock.Off()
 	tolerated := cfg.MaxTimeDiff
 	if cfg.ClockPolicy == job.ClockRefuse {
@@ -153,6 +155,16 @@ func (m *Membership) clockAllows(v room.View) bool {
 			"policy", cfg.ClockPolicy.String())
 	}
 	return cfg.ClockPolicy != job.ClockRefuse
+}
+
+// reportUnheld reports that the registry cannot tell the time by which the job wants its clocks checked.
+func (m *Membership) reportUnheld(v room.View) {
+	mute := v.Clock.Mute()
+	if mute && !m.clock.unheld {
+		m.ports.Log().ErrorContext(m.ports.Life(), "the registry cannot tell its time: nothing holds this clock against what the job tolerates",
+			"tolerated_seconds", v.Config.MaxTimeDiff.Seconds(), "policy", v.Config.ClockPolicy.String())
+	}
+	m.clock.unheld = mute
 }
 
 // ClockTrouble tells what is wrong with the clock of this process, for the job; empty if nothing is.

@@ -56,6 +56,7 @@ func (c *clock) Limit() time.Time           { return time.Time{} }
 func (c *clock) Horizon() time.Time         { return time.Time{} }
 func (c *clock) Off() (time.Duration, bool) { return c.off, true }
 func (c *clock) Fresh(time.Duration) bool   { return true }
+func (c *clock) Mute() bool                 { return false }
 
 // world is the process of a room. It carries messages out at once.
 type world struct {

@@ -68,6 +68,8 @@ type Clock interface {
 	Off() (off time.Duration, known bool)
 	// Fresh tells whether the registry told its time within age, under the present session.
 	Fresh(age time.Duration) bool
+	// Mute tells whether the registry was found unable to tell its time.
+	Mute() bool
 }
 
 // ToCome returns how long it is until a fire comes by this process's clock; not positive if it has come.
