@@ -77,7 +77,8 @@
 //	the clock is set ahead                   the same; by more than 30 s against the registry's clock,
 //	                                         and nothing runs by it until it is corrected: other
 //	                                         instances get the items at once, and keep them until the
-//	                                         clock has been right for a minute
+//	                                         clock has been right for a minute. The only instance
+//	                                         runs each fire when it comes by the registry's clock
 //	one process alone cannot use the         others get its items at once, also if it leads, and make up
 //	configuration                            what they missed; while nobody can use it, nothing is made up
 //	the clock is set back                    what ran for a fire does not run for it again; a last

@@ -156,7 +156,7 @@ func (p roundsPorts) SetHeadStart(d time.Duration) {
 func (p roundsPorts) Await(revision registry.Revision) { p.runner().await(revision) }
 
 // FireAhead implements [rounds.Ports].
-func (p roundsPorts) FireAhead(item int, err error) { p.runner().membership.FireAhead(item, err) }
+func (p roundsPorts) FireAhead(fire time.Time) { p.runner().membership.FireAhead(fire) }
 
 // SetAside implements [rounds.Ports].
 func (p roundsPorts) SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch {

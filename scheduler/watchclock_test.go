@@ -449,6 +449,71 @@ func TestAFireOfAClockThatWasAheadWaitsForItsTime(t *testing.T) {
 	}
 }
 
+// The only instance, or all of them, with a clock that is ahead by more than the time between two fires: the later ticks take the
+// place of no fire that may not run yet. Each runs when it comes by the registry's clock, once, and when the clock is set right
+// nothing of what has come is missing.
+func TestTheOnlyClockIsAhead(t *testing.T) {
+	t.Parallel()
+	minutely := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
+	often, all, refuses := minutely, minutely, minutely
+	often.Cron = "0/5 * * * * ?"
+	all.Misfire = job.MisfireAll
+	refuses.MaxTimeDiff, refuses.ClockPolicy = 2*time.Second, job.ClockRefuse
+	for name, test := range map[string]struct {
+		cfg       job.Config
+		ahead     time.Duration
+		instances int
+		period    time.Duration
+		refused   bool
+	}{
+		"by two periods":                      {minutely, 2 * time.Minute, 1, time.Minute, false},
+		"by an hour":                          {minutely, time.Hour, 1, time.Minute, false},
+		"by a part of a period":               {minutely, 45 * time.Second, 1, time.Minute, false},
+		"of a job that fires often":           {often, 10 * time.Minute, 1, 5 * time.Second, false},
+		"of a job that runs each missed fire": {all, 2 * time.Minute, 1, time.Minute, false},
+		"those of two instances":              {minutely, 10 * time.Minute, 2, time.Minute, false},
+		"of a job that refuses such clocks":   {refuses, 10 * time.Minute, 1, time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var set []func(time.Duration)
+				for n := range test.instances {
+					_, one := c.startSkewed(string(rune('r'+n)), nil, test.cfg)
+					set = append(set, one)
+				}
+				sleepUntil(2*time.Minute + 10*time.Second)
+				c.take()
+				for _, ahead := range set {
+					ahead(test.ahead)
+				}
+				sleepUntil(22*time.Minute + 10*time.Second)
+				runs := c.take()
+				for _, right := range set {
+					right(0)
+				}
+				sleepUntil(25*time.Minute + 2*time.Second)
+				runs = append(runs, c.take()...)
+
+				first := 2*time.Minute + 10*time.Second + test.period
+				if test.refused {
+					first = 22 * time.Minute // one run for all that were missed
+				}
+				ran := make(map[time.Duration]int)
+				for _, r := range runs {
+					ran[r.sc.Fire.Sub(bubbleStart)]++
+					require.False(t, r.began.Before(r.sc.Fire), "%v began at %v", r, r.began.Sub(bubbleStart))
+				}
+				for fire := first.Truncate(test.period); fire <= 25*time.Minute; fire += test.period {
+					require.Equal(t, 1, ran[fire], fire)
+					delete(ran, fire)
+				}
+				require.Empty(t, ran)
+			})
+		})
+	}
+}
+
 // timeless is a registry whose clock can fail.
 type timeless struct {
 	*memory.Registry

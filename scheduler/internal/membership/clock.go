@@ -26,7 +26,8 @@ const (
 // its items would stand still here, so it leaves the job to others until the clock has been right for a
 // while: as far from the registry's as half of what made it leave. What runs here ends here.
 //
-// The last instance stays. It refuses its fires, and leaves when another one comes.
+// The last instance stays, and leaves when another one comes. Fires that it ticks ahead of their time wait for that, unless the
+// job's policy refuses them.
 type wrongClock struct {
 	out      bool          // this instance stays out of the job
 	alone    bool          // it would, if there were another
@@ -183,11 +184,11 @@ func (m *Membership) ClockTrouble() string {
 	}
 }
 
-// FireAhead takes in that a fire lies ahead of the registry's clock, and reports that once.
-func (m *Membership) FireAhead(item int, err error) {
+// FireAhead takes in that a fire does not begin yet, as it lies ahead of the registry's clock, and reports that once.
+func (m *Membership) FireAhead(fire time.Time) {
 	if m.clock.reported {
 		return
 	}
 	m.clock.reported = true
-	m.ports.Log().ErrorContext(m.ports.Life(), "this clock is ahead of the registry's, nothing begins by it", room.KeyItem, item, room.KeyError, err)
+	m.ports.Log().ErrorContext(m.ports.Life(), "this clock is ahead of the registry's, nothing begins by it", room.KeyFire, fire)
 }

@@ -80,7 +80,7 @@ func (r *Rounds) cannotBegin(v room.View, it *item, begin jobtree.Begin, err err
 	}
 	r.ports.AskClock(fires.ClockEvery, nil)
 	r.retryLater(v, it)
-	r.ports.FireAhead(it.number, err)
+	r.ports.FireAhead(begin.Fire)
 }
 
 // beginTxn is the transaction of a begin (T4). guards are those of a request by hand.

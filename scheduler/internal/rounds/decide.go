@@ -43,6 +43,7 @@ type Round struct {
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
 // committed, [Rounds.Committed] runs what was begun. The round is nil if nothing may begin, or is to be considered.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
+	r.noteCome(v)
 	if !r.MayBegin(v) || !r.ports.Peers().MayBegin(v) {
 		return nil, nil
 	}

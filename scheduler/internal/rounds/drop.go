@@ -4,6 +4,7 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -32,6 +33,7 @@ func (r *Rounds) dropFormerLife(v room.View, step registry.Step) {
 		}
 		r.rouseAll()
 		r.missed.BeginLife()
+		r.ahead = policy.Ahead{}
 		for _, it := range r.items {
 			it.Due = it.Due.DropOtherTimes(nil)
 		}

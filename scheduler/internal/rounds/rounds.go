@@ -36,7 +36,8 @@ type Ports interface {
 
 	// Await has the state show soon what was committed at a revision, however little of the job it follows.
 	Await(revision registry.Revision)
-	FireAhead(item int, err error)
+	// FireAhead hears of a fire that does not begin yet, as it lies ahead of the registry's clock.
+	FireAhead(fire time.Time)
 	SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch
 	Lost(v room.View, item int, here registry.Revision) (lost, wait bool)
 	DeclareLost(v room.View, item int) room.Batch
@@ -64,6 +65,7 @@ type Rounds struct {
 	turns      *turns            // of items that wait until they may begin; nil while there are none
 	place      admission.Place   // among the jobs whose items wait
 	dozing     dozing            // those of them for which nothing but their turn can come
+	ahead      policy.Ahead      // fires that may not begin yet, as this process's clock is ahead
 	held       *held             // rounds whose fires are still to come; nil while there are none
 	toConsider actor.Lookout     // items of which something may begin
 	claiming   bool              // a claim in a latch is under way

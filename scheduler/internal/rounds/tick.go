@@ -15,12 +15,25 @@ import (
 // whether there is anything to decide now: beyond its capacity, a process has many items that only wait for
 // their turn.
 func (r *Rounds) Tick(v room.View, t fires.Tick, kept bool) (decide bool) {
-	if !v.Usable || v.Out || !r.attended(v) {
+	if !v.Usable {
 		r.missed.Unticked()
 		return true
 	}
 	if !v.Rules.Schedule.Next(t.Fire.Add(-1)).Equal(t.Fire) {
 		return true // ticked by a cron that was changed while the tick waited for its turn
+	}
+	t, come := r.inTime(v, t)
+	if !come {
+		return true
+	}
+	return r.note(v, t, kept)
+}
+
+// note notes a fire whose time has come.
+func (r *Rounds) note(v room.View, t fires.Tick, kept bool) (decide bool) {
+	if v.Out || !r.attended(v) {
+		r.missed.Unticked()
+		return true
 	}
 	decide = r.stale
 	r.refreshOwned(v)
