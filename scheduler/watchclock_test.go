@@ -455,10 +455,11 @@ func TestAFireOfAClockThatWasAheadWaitsForItsTime(t *testing.T) {
 func TestTheOnlyClockIsAhead(t *testing.T) {
 	t.Parallel()
 	minutely := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}
-	often, all, refuses := minutely, minutely, minutely
+	often, all, refuses, tolerates := minutely, minutely, minutely, minutely
 	often.Cron = "0/5 * * * * ?"
 	all.Misfire = job.MisfireAll
 	refuses.MaxTimeDiff, refuses.ClockPolicy = 2*time.Second, job.ClockRefuse
+	tolerates.MaxTimeDiff = time.Hour
 	for name, test := range map[string]struct {
 		cfg       job.Config
 		ahead     time.Duration
@@ -472,14 +473,16 @@ func TestTheOnlyClockIsAhead(t *testing.T) {
 		"of a job that fires often":           {often, 10 * time.Minute, 1, 5 * time.Second, false},
 		"of a job that runs each missed fire": {all, 2 * time.Minute, 1, time.Minute, false},
 		"those of two instances":              {minutely, 10 * time.Minute, 2, time.Minute, false},
+		"of a job that tolerates that":        {tolerates, 10 * time.Minute, 1, time.Minute, false},
 		"of a job that refuses such clocks":   {refuses, 10 * time.Minute, 1, time.Minute, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, func(t *testing.T, c *cluster) {
+				var logs logbook
 				var set []func(time.Duration)
 				for n := range test.instances {
-					_, one := c.startSkewed(string(rune('r'+n)), nil, test.cfg)
+					_, one := c.startSkewed(string(rune('r'+n)), nil, test.cfg, scheduler.WithLogger(slog.New(&logs)))
 					set = append(set, one)
 				}
 				sleepUntil(2*time.Minute + 10*time.Second)
@@ -509,6 +512,7 @@ func TestTheOnlyClockIsAhead(t *testing.T) {
 					delete(ran, fire)
 				}
 				require.Empty(t, ran)
+				require.LessOrEqual(t, logs.of("this clock is ahead of the registry's, nothing begins by it"), test.instances, "it says so once")
 			})
 		})
 	}

@@ -134,8 +134,7 @@ func (m *Membership) Refuses() bool { return m.clock.refused }
 func (m *Membership) clockAllows(v room.View) bool {
 	cfg := v.Config
 	if cfg.MaxTimeDiff == 0 {
-		off, known := v.Clock.Off()
-		m.clock.reported = m.clock.reported && known && off > fires.ClockTolerance/2
+		m.nothingToReport(v)
 		return true
 	}
 	m.ports.AskClock(fires.ClockEvery, nil)
@@ -146,7 +145,7 @@ func (m *Membership) clockAllows(v room.View) bool {
 		tolerated = max(leastClockBound, tolerated) // who refuses what is due here leaves it to others, see clockBound
 	}
 	if !known || off.Abs() <= tolerated {
-		m.clock.reported = false
+		m.nothingToReport(v)
 		return true
 	}
 	if !m.clock.reported {
@@ -156,6 +155,13 @@ func (m *Membership) clockAllows(v room.View) bool {
 			"policy", cfg.ClockPolicy.String())
 	}
 	return cfg.ClockPolicy != job.ClockRefuse
+}
+
+// nothingToReport takes in that the clock is not off by more than the job tolerates. What was reported of it is said again only
+// after no fire is about to lie ahead of time any more.
+func (m *Membership) nothingToReport(v room.View) {
+	off, known := v.Clock.Off()
+	m.clock.reported = m.clock.reported && known && off > fires.ClockTolerance/2
 }
 
 // reportUnheld reports that the registry cannot tell the time by which the job wants its clocks checked.
