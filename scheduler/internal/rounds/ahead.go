@@ -2,6 +2,7 @@ package rounds
 
 import (
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -9,8 +10,11 @@ import (
 // As a rule it is the tick. A job that leaves no marks goes by this process's clock alone.
 func (r *Rounds) inTime(v room.View, t fires.Tick) (come fires.Tick, ok bool) {
 	off, _ := v.Clock.Off()
-	if r.ahead.None() && (off <= fires.ClockTolerance || v.Config.Unmonitored) {
+	if r.ahead == nil && (off <= fires.ClockTolerance || v.Config.Unmonitored) {
 		return t, true
+	}
+	if r.ahead == nil {
+		r.ahead = new(policy.Ahead)
 	}
 	r.ahead.Add(t.First, t.Fire)
 	return r.takeCome(v)
@@ -24,7 +28,9 @@ func (r *Rounds) takeCome(v room.View) (come fires.Tick, ok bool) {
 		now = now.Add(-off)
 	}
 	come.First, come.Fire, ok = r.ahead.Come(v.Rules.Schedule, now, v.Clock.Passed())
-	if !r.ahead.None() {
+	if r.ahead.None() {
+		r.ahead = nil
+	} else {
 		r.ports.AskClock(fires.ClockEvery, nil) // that one may have drifted since it was read
 		r.ports.Wake(min(r.ahead.Next().Sub(now), fires.WallCheck))
 		r.ports.FireAhead(r.ahead.Next())
@@ -34,7 +40,7 @@ func (r *Rounds) takeCome(v room.View) (come fires.Tick, ok bool) {
 
 // noteCome notes the fires that were ahead of time and have come.
 func (r *Rounds) noteCome(v room.View) {
-	if r.ahead.None() || !v.Usable {
+	if r.ahead == nil || !v.Usable {
 		return
 	}
 	if t, ok := r.takeCome(v); ok {

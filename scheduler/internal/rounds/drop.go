@@ -4,7 +4,6 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
-	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -33,7 +32,7 @@ func (r *Rounds) dropFormerLife(v room.View, step registry.Step) {
 		}
 		r.rouseAll()
 		r.missed.BeginLife()
-		r.ahead = policy.Ahead{}
+		r.ahead = nil
 		for _, it := range r.items {
 			it.Due = it.Due.DropOtherTimes(nil)
 		}

@@ -6,7 +6,6 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
-	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -35,7 +34,7 @@ func (r *Rounds) Timed() bool { return r.missed.Timed() }
 // FireBy sets the times by which the job fires from now on, and forgets fires that were due by others, but for those that stay.
 func (r *Rounds) FireBy(next fires.Times, now time.Time, stays func(fire time.Time) bool) {
 	r.rouseAll()
-	r.ahead = policy.Ahead{}
+	r.ahead = nil
 	r.missed.FireBy(next, now)
 	for _, it := range r.items {
 		it.Due = it.Due.DropOtherTimes(stays)

@@ -65,7 +65,7 @@ type Rounds struct {
 	turns      *turns            // of items that wait until they may begin; nil while there are none
 	place      admission.Place   // among the jobs whose items wait
 	dozing     dozing            // those of them for which nothing but their turn can come
-	ahead      policy.Ahead      // fires that may not begin yet, as this process's clock is ahead
+	ahead      *policy.Ahead     // fires that may not begin yet, as this process's clock is ahead; nil = none
 	held       *held             // rounds whose fires are still to come; nil while there are none
 	toConsider actor.Lookout     // items of which something may begin
 	claiming   bool              // a claim in a latch is under way
