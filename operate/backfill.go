@@ -46,6 +46,10 @@ type MayHaveRun struct {
 // fire it is another backfill, and refused. An item of theirs that
 // failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
 //
+// Where executions are not recorded nobody sees when a fire has run, and the next would take its place unseen. So several fires
+// of such a job are refused, and a backfill stops where its job becomes one: it says so of the fire under way, which is left.
+// A single fire is asked for; see [BackfillResult.Unseen].
+//
 // It is refused as [Operator.Trigger] is, if other fires may have run than [Options.ShownRuns] says, and if one of the fires is
 // not of the job's schedule, lies in the future or is named twice, or if there are more than [MaxBackfill]. Only Items,
 // Parameter and Within of the trigger are heeded. Progress hears of the fire under way.
@@ -61,7 +65,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	r.Since = cmp.Or(opts.Since, checked.State)
 	var before error   // of a fire of an earlier call
 	var came time.Time // how far earlier calls had come, as far as is known
-	asked := span{first: r.Left[0]}
+	asked, several := span{first: r.Left[0]}, len(r.Left) > 1
 	if len(t.Items) > 0 {
 		asked.items = itemList(slices.Sorted(slices.Values(t.Items)))
 	}
@@ -69,14 +73,17 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		t.Fire, t.Replace = r.Left[0], false
 		d := triggerDeed(VerbBackfill, job, t)
 		d.asked = asked
-		if agreed := opts.ShownRuns; agreed != nil {
-			decide := d.decide
-			d.decide = func(w *world) (decision, error) {
+		decide := d.decide
+		d.decide = func(w *world) (decision, error) {
+			if r := w.endUnseen(several, r.ID); r != nil {
+				return decision{}, r
+			}
+			if agreed := opts.ShownRuns; agreed != nil {
 				if r := w.ranMeanwhile(t, r.ID, *agreed); r != nil {
 					return decision{}, r
 				}
-				return decide(w)
 			}
+			return decide(w)
 		}
 		if !t.Fire.After(came) { // it was asked for before, so it is not decided anew
 			d.decide = func(*world) (decision, error) {
@@ -111,6 +118,16 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		}
 	}
 	return r, before
+}
+
+// Unseen is how many of the fires that are done are not known to have run, as executions were not recorded.
+func (r BackfillResult) Unseen() (fires int) {
+	for _, done := range r.Done {
+		if done.Progress.Text == unrecorded {
+			fires++
+		}
+	}
+	return fires
 }
 
 // also returns an error that tells of one before it, if there is one.
@@ -152,6 +169,9 @@ func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.T
 		may = w.mayHaveRun(fires, items, id)
 		if err := w.checkFires(fires); err != nil {
 			return decision{}, err
+		}
+		if r := w.endUnseen(len(fires) > 1, ""); r != nil {
+			return decision{}, r
 		}
 		_, goesOn := w.operated.Value.Find(id)
 		if agreed := opts.ShownRuns; agreed != nil && !goesOn { // else the schedule may have had later fires since it began
@@ -270,6 +290,17 @@ func (w *world) checkFires(fires []time.Time) error {
 		}
 	}
 	return nil
+}
+
+// endUnseen refuses a fire of several where nobody sees when one has run: the next would take its place before. It is one of
+// several if the backfill with the id has come to another before, too: it may be driven fire by fire.
+func (w *world) endUnseen(several bool, id string) *Refusal {
+	_, goesOn := w.operated.Value.Find(id)
+	if w.java || w.state.Config.Value.Monitored() || !several && !goesOn {
+		return nil
+	}
+	return refuse(CauseInvalid, "trigger the fires one by one, when the one before has run, or switch monitorExecution on",
+		"executions are not recorded, so nobody sees when a fire has run, and the next one would take its place")
 }
 
 // noFires refuses a backfill of nothing, with the reason if it is the schedule's.

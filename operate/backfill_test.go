@@ -366,3 +366,80 @@ func TestABackfillOfAJobThatIsDisabledMeanwhile(t *testing.T) {
 		require.Equal(t, everyFive(3)[1:], ran())
 	})
 }
+
+// unrecorded makes the job one whose executions are not recorded.
+func (g *ground) unrecorded() {
+	g.Helper()
+	g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Failover, c.Unmonitored = false, true })))
+}
+
+// Where executions are not recorded nobody sees when a fire has run, so the next one would take its place before it has begun.
+func TestABackfillWhoseEndNobodySees(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.unrecorded()
+		for _, opts := range []operate.Options{{}, {DryRun: true}} {
+			r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, opts)
+			refusal := g.refused(operate.CauseInvalid, err)
+			require.Contains(t, refusal.Why, "executions are not recorded")
+			require.Contains(t, refusal.Do, "one by one")
+			require.Equal(t, everyFive(2), r.Left)
+		}
+		require.False(t, g.node(nodes.Triggered()).Exists())
+
+		// One is asked for alone. Another under its id, as whoever drives fire by fire asks for it, is not.
+		fill := operate.Options{ID: "fill"}
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, fill)
+		require.NoError(t, err)
+		require.Equal(t, 1, r.Unseen())
+		r, err = g.op.Backfill(t.Context(), theJob, everyFive(2)[1:], operate.Trigger{}, fill)
+		g.refused(operate.CauseInvalid, err)
+		require.Empty(t, r.Done)
+	})
+}
+
+// The executions of a job are not recorded any more while a fire is under way, or between two: what is left is not said to have run.
+func TestABackfillOfAJobThatBecomesUnrecorded(t *testing.T) {
+	t.Parallel()
+	t.Run("while a fire is under way", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			go func() {
+				time.Sleep(time.Second)
+				g.unrecorded()
+			}()
+			r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{ID: "fill"})
+			var unconfirmed *operate.UnconfirmedError
+			require.ErrorAs(t, err, &unconfirmed)
+			require.ErrorContains(t, err, "not recorded any more")
+			require.Empty(t, r.Done)
+			require.Equal(t, everyFive(3), r.Left)
+			_, err = g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{ID: "fill"})
+			g.refused(operate.CauseInvalid, err)
+
+			g.do(registry.Put(nodes.Config(), g.text(nil)))
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: jobtree.Success, 2: jobtree.Success, 3: jobtree.Success})
+			ran := g.answering(succeed)
+			r, err = g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{ID: "fill"})
+			require.NoError(t, err)
+			require.Empty(t, r.Left)
+			require.Equal(t, everyFive(3)[1:], ran())
+		})
+	})
+	t.Run("between two fires", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			ran := g.answering(succeed)
+			second := attempt{after: 1}
+			second.ahead(g, func(txn registry.Txn) registry.Txn { g.unrecorded(); return txn })
+			r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, silent())
+			g.refused(operate.CauseInvalid, err)
+			require.Len(t, r.Done, 1)
+			require.Equal(t, everyFive(3)[1:], r.Left)
+			require.Equal(t, everyFive(1), ran())
+		})
+	})
+}

@@ -306,6 +306,9 @@ func (w *world) byJava(it jobtree.Item, owner string) TriggerState {
 	}
 }
 
+// unrecorded says of a trigger that nobody will see whether its items have run.
+const unrecorded = "executions are not recorded"
+
 // triggerFollowed tells how far each item has come with a trigger.
 func triggerFollowed(w *world, t Trigger, r Result) Progress {
 	cfg := w.state.Config
@@ -317,8 +320,12 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 		return begunElsewhere(w, t)
 	case r.Revision == 0:
 		return Progress{Overtaken: true, Text: "it was triggered before this call, under a number that is not known here"}
-	case cfg.Err == nil && !cfg.Value.Monitored(), !w.java && w.state.Triggered().Revision == r.Revision && w.state.Triggered().Value.Each:
-		return done("executions are not recorded")
+	case !w.java && w.state.Triggered().Revision == r.Revision && w.state.Triggered().Value.Each:
+		return done(unrecorded)
+	case cfg.Err == nil && !cfg.Value.Monitored() && r.Verb == VerbBackfill: // the next fire is not to take its place
+		return Progress{Overtaken: true, Text: "executions are not recorded any more, so whether its items have run cannot be seen"}
+	case cfg.Err == nil && !cfg.Value.Monitored():
+		return done(unrecorded)
 	}
 	items := w.asked(t)
 	p := Progress{Of: len(items), Text: "items have run, or will not"}
