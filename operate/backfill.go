@@ -27,6 +27,8 @@ type BackfillResult struct {
 	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending
 	// MayHaveRun says how many of the fires may have run before this call, as was known when it began.
 	MayHaveRun MayHaveRun `json:"mayHaveRun,omitzero"`
+	// Warnings are those of the plan of a dry run.
+	Warnings []string `json:"warnings,omitempty"`
 	// Since is a state before the first of the fires was asked for, for [Options.Since] of who asks again for all of them.
 	Since registry.Revision `json:"since,omitempty"`
 }
@@ -40,7 +42,8 @@ type MayHaveRun struct {
 }
 
 // Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
-// and the next follows when every item of the one before has run. The caller drives it: if the context ends, or an
+// and the next follows when every item of the one before has run, but for items that are disabled; see
+// [BackfillResult.Summary]. The caller drives it: if the context ends, or an
 // item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
 // says how far it has come: called again with its id, it leaves out the fires up to there. With other items or an earlier
 // fire it is another backfill, and refused. An item of theirs that
@@ -104,6 +107,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			return r, also(before, err)
 		}
 		if opts.DryRun {
+			r.Warnings = result.Warnings
 			return r, nil
 		}
 		r.Done = append(r.Done, result)
@@ -128,6 +132,44 @@ func (r BackfillResult) Unseen() (fires int) {
 		}
 	}
 	return fires
+}
+
+// Disabled are the items that did not run for some of the fires that are done, as they were disabled. always tells that they did
+// for none of those of which it is known.
+func (r BackfillResult) Disabled() (items []int, always bool) {
+	fires, of := 0, make(map[int]int) // for how many fires an item was disabled
+	for _, done := range r.Done {
+		if len(done.Progress.Items) > 0 {
+			fires++
+		}
+		for _, it := range done.Progress.Items {
+			if it.State == ItemDisabled {
+				of[it.Item]++
+			}
+		}
+	}
+	always = true
+	for item, n := range of {
+		items, always = append(items, item), always && n == fires
+	}
+	slices.Sort(items)
+	return items, always
+}
+
+// Summary says how many of the fires have run, and what of them has not, as "6 of 6 fires have run, but for item 1, which is
+// disabled".
+func (r BackfillResult) Summary() string {
+	unseen := r.Unseen()
+	text := fmt.Sprintf("%d of %d fires have run", len(r.Done)-unseen, len(r.Done)+len(r.Left))
+	if list, always := r.Disabled(); len(list) > 0 && always {
+		text += fmt.Sprintf(", but for %s, which %s disabled", items(len(list), itemList(list)), one(len(list), "is", "are"))
+	} else if len(list) > 0 {
+		text += fmt.Sprintf(", some of them but for %s, which %s disabled then", items(len(list), itemList(list)), one(len(list), "was", "were"))
+	}
+	if unseen > 0 {
+		text += fmt.Sprintf("; of %d more that cannot be seen, as %s", unseen, unrecorded)
+	}
+	return text
 }
 
 // also returns an error that tells of one before it, if there is one.

@@ -443,3 +443,57 @@ func TestABackfillOfAJobThatBecomesUnrecorded(t *testing.T) {
 		})
 	})
 }
+
+// A disabled item does not run for the fires of a backfill, which says so before and after, and promises no run that the next
+// fire takes away.
+func TestABackfillBesideADisabledItem(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.Put(nodes.ItemDisabled(1), ""))
+		dry, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		require.Equal(t, []string{"item 1 is disabled, and runs for none of the fires until it is enabled"}, dry.Warnings)
+		run := func(outcome jobtree.Outcome) { g.runs(map[int]jobtree.Outcome{0: outcome, 2: outcome, 3: outcome}) }
+		last := make(chan struct{})
+		go func() {
+			defer close(last)
+			for range 3 {
+				time.Sleep(time.Second) // until the next is asked for
+				run(jobtree.Success)
+			}
+		}()
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{})
+		<-last
+		require.NoError(t, err)
+		disabled, always := r.Disabled()
+		require.Equal(t, []int{1}, disabled)
+		require.True(t, always)
+		require.Equal(t, "3 of 3 fires have run, but for item 1, which is disabled", r.Summary())
+	})
+}
+
+func TestWhatABackfillSaysAtItsEnd(t *testing.T) {
+	t.Parallel()
+	fire := func(states ...operate.TriggerState) operate.Result {
+		p := operate.Progress{Done: true, Of: len(states)}
+		for item, state := range states {
+			p.Items = append(p.Items, operate.ItemProgress{Item: item, State: state})
+		}
+		return operate.Result{Progress: p}
+	}
+	const ok, disabled = operate.ItemSucceeded, operate.ItemDisabled
+	unseen := operate.Result{Progress: operate.Progress{Done: true, Text: "executions are not recorded"}}
+	for want, r := range map[string]operate.BackfillResult{
+		"1 of 3 fires have run": {Done: []operate.Result{fire(ok, ok)}, Left: everyFive(2)},
+		"2 of 2 fires have run, but for items 1-2, which are disabled": {
+			Done: []operate.Result{fire(ok, disabled, disabled), fire(ok, disabled, disabled)},
+		},
+		"3 of 3 fires have run, some of them but for item 0, which was disabled then": {
+			Done: []operate.Result{fire(ok, ok), fire(disabled, ok), fire(ok, ok)},
+		},
+		"0 of 1 fires have run; of 1 more that cannot be seen, as executions are not recorded": {Done: []operate.Result{unseen}},
+	} {
+		require.Equal(t, want, r.Summary())
+	}
+}

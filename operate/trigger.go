@@ -136,8 +136,13 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 	}
 	if len(t.Items) == 0 {
 		if disabled := byhand.Disabled(w.state); len(disabled) > 0 {
-			text := fmt.Sprintf("%s %s not run", items(len(disabled), itemList(disabled)), one(len(disabled), "is disabled, and does", "are disabled, and do"))
-			if !w.java && w.state.Config.Value.Monitored() { // else nobody knows later who has run
+			which := items(len(disabled), itemList(disabled))
+			text := fmt.Sprintf("%s %s not run", which, one(len(disabled), "is disabled, and does", "are disabled, and do"))
+			switch recorded := !w.java && w.state.Config.Value.Monitored(); { // else nobody knows later who has run
+			case verb == VerbBackfill: // whose next fire takes the place of this one for them
+				text = fmt.Sprintf("%s %s for none of the fires until %s enabled", which,
+					one(len(disabled), "is disabled, and runs", "are disabled, and run"), one(len(disabled), "it is", "they are"))
+			case recorded:
 				text += fmt.Sprintf(" unless %s enabled within %s", one(len(disabled), "it is", "they are"), ask.Within)
 			}
 			d.warn(text)

@@ -19,7 +19,8 @@ func newBackfill(p *program) *cobra.Command {
 		Use:   "backfill JOB --from TIME --to TIME",
 		Short: "Run a job for fires that were not run",
 		Long: `Backfill runs a job for each of its fires between two times, both included, one after the
-other: the next one begins when every item has run for the one before. It stops at the first
+other: the next one begins when every item has run for the one before, but for items that are
+disabled: the last line names them. It stops at the first
 that fails, or at Ctrl-C, and says how to go on: the same command with --id, which leaves out the
 fires up to there, also the one that failed. A fire that has run already is run again: the dry run
 and the question say of how many that may be so.`,
@@ -71,6 +72,9 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 			return err
 		}
 		again = againText(result.MayHaveRun, len(fires))
+		for _, warning := range result.Warnings {
+			again += "  ! " + warning + "\n"
+		}
 	}
 	if v.opts.DryRun {
 		if v.output != formatTable {
@@ -106,7 +110,7 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		if shown := v.output.write(v.out, result); shown != nil {
 			return shown
 		}
-	} else if _, shown := fmt.Fprintf(v.out, "%d of %d fires have run.\n", len(fires)-len(result.Left), len(fires)); shown != nil {
+	} else if _, shown := fmt.Fprintln(v.out, result.Summary()+"."); shown != nil {
 		return shown
 	}
 	if err != nil && len(result.Left) > 0 && result.ID != "" && !refusedForGood(err) {

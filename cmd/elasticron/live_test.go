@@ -198,6 +198,18 @@ func TestABackfillByCommand(t *testing.T) {
 	require.Equal(t, append(years, years...), l.fires(), "each once")
 }
 
+// A backfill says which items do not run for it, before it asks and at its end, also through a server.
+func TestABackfillBesideADisabledItem(t *testing.T) {
+	t.Parallel()
+	l := newLive(t)
+	l.must(t, on("disable", "item/orders/1", "--yes")...)
+	for _, flags := range [][]string{on(), l.withServer(t)} {
+		backfill := append([]string{"backfill", "orders", "--from", "2022-01-01T00:00:00Z", "--to", "2023-12-31T00:00:00Z"}, flags...)
+		require.Contains(t, l.must(t, append(backfill, "--dry-run")...), "  ! item 1 is disabled, and runs for none of the fires until it is enabled\n")
+		require.Equal(t, "2 of 2 fires have run, but for item 1, which is disabled.\n", l.must(t, append(backfill, "--yes")...))
+	}
+}
+
 func TestABackfillThatStops(t *testing.T) {
 	t.Parallel()
 	l := newLive(t)

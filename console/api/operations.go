@@ -289,7 +289,7 @@ func backfillJob(c *call) error {
 	ctx, cancel := context.WithTimeout(c.ctx, max(wait, leastBackfill))
 	defer cancel()
 	result, err := o.Backfill(ctx, c.job, asked.Fires, operate.Trigger{Items: asked.Items, Parameter: asked.Parameter}, opts)
-	b := wire.Backfill{ID: result.ID, Done: []wire.Outcome{}, Left: slices.Clone(result.Left), MayHaveRun: result.MayHaveRun}
+	b := wire.Backfill{ID: result.ID, Done: []wire.Outcome{}, Left: slices.Clone(result.Left), MayHaveRun: result.MayHaveRun, Warnings: result.Warnings}
 	if b.Left == nil {
 		b.Left = []time.Time{}
 	}

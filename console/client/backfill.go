@@ -32,6 +32,9 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	var judged wire.Backfill
 	err := n.done(ctx, ask(result.Left, dry).of(dry, 0), &judged)
 	result.MayHaveRun = judged.MayHaveRun
+	if opts.DryRun {
+		result.Warnings = judged.Warnings
+	}
 	if err != nil || opts.DryRun { // all of them are judged before the first is run
 		return result, err
 	}

@@ -151,6 +151,8 @@ type Backfill struct {
 	// MayHaveRun says how many of the fires that were asked for may have run already: what has run is run again. It is sent back
 	// in a [BackfillRequest] by who agrees to that.
 	MayHaveRun operate.MayHaveRun `json:"may_have_run"`
+	// Warnings are those of a dry run.
+	Warnings []string `json:"warnings,omitempty"`
 	// Unconfirmed is why it was not gone on with, and UnderWay the fire that it came to. Ask again for what is left.
 	Unconfirmed string   `json:"unconfirmed,omitempty"`
 	UnderWay    *Outcome `json:"under_way,omitempty"`

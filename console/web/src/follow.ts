@@ -8,6 +8,8 @@ import type { Outcome } from "./types";
 
 export interface Backfill {
   left: string[]; // the fires that have not run, ascending
+  done?: Outcome[];
+  disabled?: number[]; // items that did not run for some of the fires until now, kept by this page
   under_way?: Outcome;
   unconfirmed?: string;
   failed?: string;
@@ -73,12 +75,15 @@ export async function drive(url: string, body: Record<string, unknown>, key: str
     stopped([`whether the fire of ${moment(left[0])} has run is not known, as the job has forgotten it over later operations: look at its history. Nothing more is run.`],
       [left.length > 1 && go("Go on behind it", { left: left.slice(1) }), go("Run it again", { left })]);
   };
+  const disabled = new Set(answer.disabled);
+  const count = (): void => answer.done?.forEach((o) => o.progress?.items?.forEach((it) => it.state === "disabled" && disabled.add(it.item)));
+  count();
   addEventListener("beforeunload", stay);
   try {
     for (let errors = 0; answer.left.length > 0; ) {
       const rest = `${many(answer.left.length, "fire")} left, from ${moment(answer.left[0])} on`;
       const progress = answer.under_way?.progress;
-      const halt = (reason: string): void => stopped(`${reason}. Nothing more is run: ${rest}.`, go("Go on with the rest", { left: answer.left, under_way: answer.failed ? undefined : answer.under_way }, unsure));
+      const halt = (reason: string): void => stopped(`${reason}. Nothing more is run: ${rest}.`, go("Go on with the rest", { left: answer.left, disabled: [...disabled], under_way: answer.failed ? undefined : answer.under_way }, unsure));
       if (answer.failed || progress?.overtaken) return halt(answer.failed || `${progress?.text}: ${answer.unconfirmed}`);
       heard(`Past fires: ${rest}${progress?.text ? ` (${progress.text})` : ""}. Keep this page open, it drives them.`);
       try {
@@ -89,6 +94,7 @@ export async function drive(url: string, body: Record<string, unknown>, key: str
           begun = Date.parse(known.target?.slice("fire ".length) ?? "") >= Date.parse(answer.left[0]);
         }
         answer = (await ask<Backfill>("POST", begun ? `${url}?again=true` : url, { ...body, fires: answer.left }, { "Idempotency-Key": key })).body;
+        count();
         errors = 0;
         unsure = false;
       } catch (error) {
@@ -99,7 +105,7 @@ export async function drive(url: string, body: Record<string, unknown>, key: str
       }
     }
     heard(null);
-    note(answer.failed ? `Past fires have run, and not all went well: ${answer.failed}` : "Done: all past fires have run.", !!answer.failed);
+    note(answer.failed ? `Past fires have run, and not all went well: ${answer.failed}` : `Done: all past fires have run${disabled.size > 0 ? `, but for ${disabled.size === 1 ? "item" : "items"} ${[...disabled].join(", ")}, disabled` : ""}.`, !!answer.failed);
   } finally {
     removeEventListener("beforeunload", stay);
   }

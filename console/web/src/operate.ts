@@ -31,7 +31,7 @@ export interface Deed {
 /** compared is what of a plan the server compares: of ten thousand jobs the rest would be too much. */
 const compared = (p?: Plan): Partial<Plan> | undefined => p && { ...p, next: undefined, notes: undefined };
 
-type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[]; left?: string[]; may_have_run?: { fires: number; last: string } }; // the last two: of a backfill
+type Answer = Outcome & { jobs?: JobOutcome[]; id?: string; differences?: string[]; left?: string[]; may_have_run?: { fires: number; last: string }; warnings?: string[] }; // the last three: of a backfill
 
 /** PAUSE is how long somebody must have stopped typing before the dry run is asked for again. */
 const PAUSE = 300;
@@ -196,10 +196,10 @@ function planned(answer: Answer, zone = ""): Child {
   ];
 }
 
-/** again warns of fires that may have run already. */
-function again({ left, may_have_run: ran }: Answer, zone: string): Child {
-  if (!left || !ran?.fires) return null;
-  return list("Beware", [`${count(ran.fires)} of the ${many(left.length, "fire")} may have run already, those up to ${inZone(ran.last, zone)}: what has run is run again.`], "warn");
+/** again warns of a backfill, as of fires that may have run already. */
+function again({ left, may_have_run: ran, warnings = [] }: Answer, zone: string): Child {
+  if (left && ran?.fires) warnings = [`${count(ran.fires)} of the ${many(left.length, "fire")} may have run already, those up to ${inZone(ran.last, zone)}: what has run is run again.`, ...warnings];
+  return warnings.length > 0 && list("Beware", warnings, "warn");
 }
 
 function names(jobs: JobOutcome[]): string {
