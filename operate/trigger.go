@@ -78,7 +78,8 @@ type ItemProgress struct {
 // It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if
 // an item is unknown or disabled, if the id is that of a trigger for another fire or with another parameter, and while an
 // earlier trigger goes on, which Replace ends. Instances of ElasticJob 3.x that
-// have not taken the earlier one then run once, for the new one.
+// have not taken the earlier one then run once, for the new one. Where executions are not recorded nobody sees whether one goes on:
+// each takes the place of the one before, and the plan warns of one whose time is not over.
 func (o *Operator) Trigger(ctx context.Context, job string, t Trigger, opts Options) (Result, error) {
 	return o.carry(ctx, triggerDeed(VerbTrigger, job, t), opts)
 }
@@ -127,10 +128,15 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 		was = fmt.Sprintf("trigger %d, for which %s %s not run yet", w.state.Triggered().Revision,
 			items(len(request.Pending), itemList(request.Pending)), one(len(request.Pending), "has", "have"))
 	}
+	unseen := w.unseenTrigger()
+	if unseen != "" {
+		was = fmt.Sprintf("trigger %d, for which nobody sees whether items have begun", w.state.Triggered().Revision)
+	}
 	d := decision{
 		compare: request.Compare, write: request.Writes, more: request.More,
 		plan: Plan{Changes: []Change{{What: "trigger", Before: was, After: t.describe()}}},
 	}
+	d.warn(unseen)
 	if why := pausedFor(w.state); why != "" { // by their code alone: settings that nobody can use are refused
 		d.warn("the job pauses, and nothing runs until its settings are corrected: " + why)
 	}
@@ -160,6 +166,18 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 			w.now.UTC().Format(time.RFC3339), began.UTC().Format(time.RFC3339), request.Until.UTC().Format(time.RFC3339)))
 	}
 	return d, nil
+}
+
+// unseenTrigger warns of what a trigger may take away that stands: where executions are not recorded nobody sees which items have
+// begun for it. To refuse it would be to refuse each for an hour after the one before, whose items mostly have.
+func (w *world) unseenTrigger() string {
+	before := w.state.Triggered()
+	recorded := w.state.Config.Value.Monitored() && !before.Value.Each
+	if w.java || !before.Exists() || before.Err != nil || before.Value.Over(w.now) || recorded {
+		return ""
+	}
+	return fmt.Sprintf("trigger %d%s stands until %s, and nobody sees whether its items have begun: those that have not do not begin for it any more",
+		before.Revision, w.madeBy(before.Value.Operation), before.Value.Until.UTC().Format(time.RFC3339))
 }
 
 // refusedTrigger says in the words of this package why a request is not made.

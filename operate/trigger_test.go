@@ -487,6 +487,36 @@ func TestATriggerOfAnUnmonitoredJob(t *testing.T) {
 	})
 }
 
+// Where executions are not recorded a trigger takes the place of the one before without being refused, and says so as long as
+// that one may have items that have not begun.
+func TestATriggerWarnsOfOneThatNobodySees(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.unrecorded()
+		trigger := func(parameter string) operate.Result {
+			r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{Parameter: parameter, Within: time.Minute}, because("report"))
+			require.NoError(t, err)
+			return r
+		}
+		const unrecorded = "executions are not recorded: whether the items ran cannot be seen"
+		a := trigger("a")
+		require.Equal(t, []string{unrecorded}, a.Warnings)
+		b := trigger("b")
+		stands := fmt.Sprintf("trigger %d (by anna with test at 2000-01-01T00:00:00Z: report) stands until 2000-01-01T00:01:00Z, and nobody "+
+			"sees whether its items have begun: those that have not do not begin for it any more", a.Revision)
+		require.Equal(t, []string{stands, unrecorded}, b.Warnings)
+		require.Equal(t, fmt.Sprintf("trigger %d, for which nobody sees whether items have begun", a.Revision), b.Changes[0].Before)
+
+		g.do(registry.Put(nodes.Config(), g.text(nil)))
+		dry, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{DryRun: true})
+		require.NoError(t, err)
+		require.Len(t, dry.Warnings, 1, "it was made when nothing was recorded")
+		time.Sleep(2 * time.Minute)
+		require.Empty(t, trigger("c").Warnings, "its time is over")
+	})
+}
+
 // Who waits for a trigger is told at once that nothing begins for it any more, and by whom.
 func TestATriggerThatIsHeldUp(t *testing.T) {
 	t.Parallel()

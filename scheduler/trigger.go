@@ -85,7 +85,10 @@ func TriggerReplacing() TriggerOption {
 // once, none goes twice while the other waits. An item that is disabled does not run, unless it is enabled before the
 // request ends.
 //
-// A job has one request at a time. Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one
+// A job has one request at a time. Where executions are not recorded, or Java instances take part, nobody sees whether items have
+// begun for the one before: each request takes its place, and items that have not begun do not run for it any more.
+//
+// Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one
 // before, [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance
 // lives whose server is enabled, or the job is disabled, a [job.FieldError] for what the job cannot do, such as items that
 // it does not have or that are disabled, [ErrNotStored], the end of ctx, and those of the registry. After
