@@ -27,7 +27,7 @@ type BackfillResult struct {
 	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending
 	// MayHaveRun says how many of the fires may have run before this call, as was known when it began.
 	MayHaveRun MayHaveRun `json:"mayHaveRun,omitzero"`
-	// Warnings are those of the plan of a dry run.
+	// Warnings are those of the plan of a dry run, and its notes.
 	Warnings []string `json:"warnings,omitempty"`
 	// Since is a state before the first of the fires was asked for, for [Options.Since] of who asks again for all of them.
 	Since registry.Revision `json:"since,omitempty"`
@@ -107,7 +107,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			return r, also(before, err)
 		}
 		if opts.DryRun {
-			r.Warnings = result.Warnings
+			r.Warnings = slices.Concat(result.Warnings, result.Notes)
 			return r, nil
 		}
 		r.Done = append(r.Done, result)

@@ -3,6 +3,7 @@ package operate_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -384,4 +385,57 @@ func migrated(t *testing.T, c *clustertest.Cluster, tokens jobtree.Tokens) *oper
 	require.NoError(t, err)
 	c.Advance(time.Second)
 	return op
+}
+
+// sometimesRefusing is code that makes nothing of one parameter.
+type sometimesRefusing struct{}
+
+func (sometimesRefusing) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	if cfg.JobParameter == "unknown" {
+		return nil, errors.New("no such report")
+	}
+	return func(ctx context.Context, _ job.ShardingContext) error { return clustertest.Sleep(ctx, time.Second) }, nil
+}
+
+func (sometimesRefusing) Check(job.Config) error { return nil }
+
+// Of a job whose settings the code of every process refuses the last one keeps its items, and nothing runs: everybody sees that
+// nobody leads.
+func TestAJobThatEveryProcessRefuses(t *testing.T) {
+	t.Parallel()
+	clustertest.Run(t, func(t *testing.T, c *clustertest.Cluster) {
+		c.Job(job.Config{Name: theJob, Cron: "0 0/5 * * * ?", ShardingTotalCount: 4}, sometimesRefusing{})
+		op := start(t, c, 2, 6*time.Minute)
+		leaderless := func() bool {
+			ns, err := operate.ReadNamespace(t.Context(), c.Operator(), time.Now())
+			require.NoError(t, err)
+			row, _ := ns.Job(theJob)
+			return slices.ContainsFunc(row.Reasons, func(r operate.Reason) bool { return r.Word == operate.NoLeader })
+		}
+		set := func(parameter string) {
+			require.NoError(t, errOf(op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.JobParameter = parameter }), silent())))
+			c.Advance(time.Second)
+		}
+		require.False(t, leaderless())
+		set("unknown")
+		require.True(t, leaderless())
+		for _, do := range []func(ctx context.Context) (operate.Result, error){
+			func(ctx context.Context) (operate.Result, error) {
+				return op.Trigger(ctx, theJob, operate.Trigger{}, waiting())
+			},
+			func(ctx context.Context) (operate.Result, error) {
+				return op.ChangeSettings(ctx, theJob, change(func(c *job.Config) { c.ShardingTotalCount = 5 }), waiting())
+			},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			_, err := aside(c, 2*time.Minute, func() (operate.Result, error) { return do(ctx) })
+			cancel()
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorContains(t, err, "nobody leads the job")
+		}
+		set("sales")
+		require.False(t, leaderless())
+		c.Advance(time.Minute)
+		require.NotNil(t, c.Owner(theJob, 4))
+	})
 }

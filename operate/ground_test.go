@@ -48,6 +48,7 @@ func newGround(t testingT) *ground {
 	g.do(registry.Put(nodes.Config(), g.text(nil)))
 	g.join(first)
 	g.join(second)
+	g.do(registry.PutOwned(nodes.Leader(), first, g.sessions[first]))
 	g.assign(second, second, first, first) // as average allocation does it
 	return g
 }

@@ -134,6 +134,23 @@ func pausedFor(st *jobtree.State) string {
 	}
 }
 
+// leaderless tells whether nobody leads a job that instances live for which may: there is nobody for a moment at each election, and
+// for good where the code of none of them can use the settings, as only that of some processes knows what it allows.
+func leaderless(st *jobtree.State) bool {
+	return st.Leader.Created == 0 && !st.JobDisabled() && slices.ContainsFunc(st.Instances, st.MayOwn)
+}
+
+// nobodyLeads is what there is to say then.
+const nobodyLeads = "nobody leads the job: if it stays so, no process can use its settings, and their logs say why"
+
+// butNobodyLeads ends what a leader is waited for, if there is none.
+func (w *world) butNobodyLeads() string {
+	if !leaderless(w.state) {
+		return ""
+	}
+	return ", but " + nobodyLeads
+}
+
 // timing is all of a configuration that says when a job fires.
 type timing struct {
 	cron, zone string

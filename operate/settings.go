@@ -194,5 +194,9 @@ func settingsFollowed(w *world, _ Result) Progress {
 	case w.java && w.state.LedByJava():
 		return done("a Java instance leads, and assigns items with its next round")
 	}
-	return Progress{Done: w.state.Total() == cfg.Value.ShardingTotalCount, Ready: w.state.Total(), Of: cfg.Value.ShardingTotalCount, Text: "items are assigned"}
+	p := reached(w.state.Total(), cfg.Value.ShardingTotalCount, "items are assigned")
+	if p.Done = w.state.Total() == cfg.Value.ShardingTotalCount; !p.Done {
+		p.Text += w.butNobodyLeads()
+	}
+	return p
 }

@@ -37,6 +37,9 @@ const (
 	// Paused: the job's configuration is gone or cannot be used, or the code of scripts and calls makes nothing of it and
 	// nobody leads, so every instance pauses the job.
 	Paused ReasonWord = "PAUSED"
+	// NoLeader: nobody leads the job, though instances live that may. It is so for a moment when a leader dies. If it stays so,
+	// every process refuses the settings: the last one keeps its items, and nothing runs.
+	NoLeader ReasonWord = "NO_LEADER"
 	// Removing: the job is being removed.
 	Removing ReasonWord = "REMOVING"
 	// Moving: the job does not run here because it is on its way to another registry, or back, or has gone there.
@@ -105,6 +108,9 @@ func (l *look) status(items []ItemRow) (Status, []Reason) {
 	status, reason := l.javaStatus()
 	if status != OK {
 		reasons = append(reasons, reason)
+	}
+	if l.paused == "" && !l.removing && l.moving == "" && leaderless(l.st) {
+		reasons = append(reasons, because(NoLeader, "%s", nobodyLeads))
 	}
 	if status == Crashed && l.disabled() { // which goes on when somebody joins
 		reasons = append(reasons, l.whyDisabled())

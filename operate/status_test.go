@@ -183,6 +183,31 @@ func TestStatusOfAJob(t *testing.T) {
 		"one item has no owner": {
 			func(_ testing.TB, t tree) { t.remove(orders.ItemInstance(0)) }, operate.OK, nil, "OK",
 		},
+		"nobody leads": {
+			func(_ testing.TB, t tree) { t.remove(orders.Leader()) }, operate.OK, reasons{operate.NoLeader}, "NO_LEADER",
+		},
+		"nobody leads, and an owner is gone": { // as at every election
+			func(_ testing.TB, t tree) { t.remove(orders.Leader(), orders.Instance(one)) },
+			operate.ShardingFlag,
+			reasons{operate.OwnerGone, operate.NoLeader},
+			"SHARDING_FLAG",
+		},
+		"nobody leads what is disabled": {
+			func(_ testing.TB, t tree) {
+				t.put(orders.Server("10.0.0.1"), "DISABLED").put(orders.Server("10.0.0.2"), "DISABLED").remove(orders.Leader())
+			},
+			operate.Disabled,
+			reasons{operate.DisabledServers},
+			"DISABLED",
+		},
+		"nobody leads as all have left": {
+			func(_ testing.TB, t tree) {
+				t.own(orders.Instance(one), "SHUTDOWN").own(orders.Instance(two), "SHUTDOWN").remove(orders.Leader())
+			},
+			operate.OK,
+			nil,
+			"OK",
+		},
 		"a configuration that is no JSON": {
 			func(_ testing.TB, t tree) { t.put(orders.Config(), "{") }, operate.OK, reasons{operate.Paused}, "PAUSED",
 		},

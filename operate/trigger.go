@@ -139,6 +139,8 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 	d.warn(unseen)
 	if why := pausedFor(w.state); why != "" { // by their code alone: settings that nobody can use are refused
 		d.warn("the job pauses, and nothing runs until its settings are corrected: " + why)
+	} else if leaderless(w.state) {
+		d.plan.Notes = append(d.plan.Notes, nobodyLeads)
 	}
 	if len(t.Items) == 0 {
 		if disabled := byhand.Disabled(w.state); len(disabled) > 0 {
@@ -416,6 +418,8 @@ func (w *world) heldUp(items []ItemProgress) (why string, byIntent bool) {
 		return "the job was disabled" + w.since(VerbDisableJob, ""), true
 	case len(w.state.Instances) == 0:
 		return "no instance of the job lives any more", false
+	case leaderless(w.state):
+		return nobodyLeads, false
 	case len(w.enabled(nil)) > 0:
 		return "", false
 	}

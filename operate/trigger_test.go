@@ -174,6 +174,7 @@ func TestTriggersThatAreRefused(t *testing.T) {
 func TestATriggerOfAJobThatPausesForItsCode(t *testing.T) {
 	t.Parallel()
 	g := newGround(t)
+	g.do(registry.Delete(nodes.Leader()))
 	put(nodes.Config(), g.text(func(c *job.Config) {
 		c.Class, c.Type, c.ScriptCommandLine = job.ScriptClass, job.TypeScript, "/opt/x 'it"
 	}))(g)
@@ -564,6 +565,45 @@ func TestATriggerThatIsHeldUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Nobody leads a job whose settings the code of every process refuses. A trigger is done all the same, as it is so for a moment at
+// each election, but says so before, and while it is waited for.
+func TestATriggerOfAJobThatNobodyLeads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.Delete(nodes.Leader()))
+		const want = "nobody leads the job: if it stays so, no process can use its settings, and their logs say why"
+		for verb, notes := range map[operate.Verb]func() ([]string, error){
+			operate.VerbTrigger: func() ([]string, error) {
+				r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{DryRun: true})
+				return r.Notes, err
+			},
+			operate.VerbBackfill: func() ([]string, error) {
+				r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{DryRun: true})
+				return r.Warnings, err
+			},
+		} {
+			said, err := notes()
+			require.NoError(t, err)
+			require.Equal(t, []string{want}, said, verb)
+		}
+		go func() {
+			time.Sleep(time.Minute)
+			g.do(registry.PutOwned(nodes.Leader(), first, g.sessions[first]))
+			time.Sleep(time.Minute)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 1: jobtree.Success, 2: jobtree.Success, 3: jobtree.Success})
+		}()
+		var said []string
+		_, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, operate.Options{Wait: true, Progress: func(p operate.Progress) {
+			if !slices.Contains(said, p.Text) {
+				said = append(said, p.Text)
+			}
+		}})
+		require.NoError(t, err)
+		require.Equal(t, []string{"nothing begins for it, as " + want, "items have run, or will not"}, said)
+	})
 }
 
 // What runs for a trigger is waited for, also when the job is disabled; and an instance that starts anew runs what was asked

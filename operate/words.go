@@ -8,7 +8,7 @@ import (
 
 // The words by which lists can be filtered, those of each kind of thing: its statuses, and the reasons that it may have.
 var (
-	wordsOfJobs = wordsOf([]Status{OK, Crashed, Disabled, ShardingFlag}, Overdue, Waiting, Paused, GaveUp, Unreadable, Removing, Moving,
+	wordsOfJobs = wordsOf([]Status{OK, Crashed, Disabled, ShardingFlag}, Overdue, Waiting, Paused, NoLeader, GaveUp, Unreadable, Removing, Moving,
 		NoInstance, DisabledJob, DisabledServers, Unassigned, OwnerGone)
 	wordsOfItems = wordsOf([]Status{Pending, Running, Disabled, ShardingFlag}, Overdue, Waiting, GaveUp, Unreadable, Surplus,
 		DisabledItem, Unassigned, OwnerGone)

@@ -50,7 +50,7 @@ type navItem struct {
 type choice struct{ Value, Text string }
 
 // statuses are the words by which the list of jobs may be filtered; the script puts people's words in their place.
-var statuses = []string{"OK", "OVERDUE", "WAITING", "CRASHED", "SHARDING_FLAG", "PAUSED", "DISABLED", "GAVE_UP", "REMOVING", "MOVING"}
+var statuses = []string{"OK", "OVERDUE", "WAITING", "CRASHED", "SHARDING_FLAG", "PAUSED", "NO_LEADER", "DISABLED", "GAVE_UP", "REMOVING", "MOVING"}
 
 // sorts are the orders of the list of jobs.
 var sorts = []choice{

@@ -12,6 +12,7 @@ const LOOKS: Record<string, [Look, string]> = {
   CRASHED: ["bad", "No instance"],
   SHARDING_FLAG: ["warn", "Resharding"],
   PAUSED: ["bad", "Paused"],
+  NO_LEADER: ["warn", "No leader"],
   REMOVING: ["off", "Removing"],
   MOVING: ["off", "Moving"],
   NO_INSTANCE: ["bad", "No instance"],
