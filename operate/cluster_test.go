@@ -423,6 +423,7 @@ func TestAJobThatEveryProcessRefuses(t *testing.T) {
 			func(ctx context.Context) (operate.Result, error) {
 				return op.Trigger(ctx, theJob, operate.Trigger{}, waiting())
 			},
+			func(ctx context.Context) (operate.Result, error) { return op.Reshard(ctx, theJob, waiting()) },
 			func(ctx context.Context) (operate.Result, error) {
 				return op.ChangeSettings(ctx, theJob, change(func(c *job.Config) { c.ShardingTotalCount = 5 }), waiting())
 			},
