@@ -105,7 +105,7 @@ export async function drive(url: string, body: Record<string, unknown>, key: str
       }
     }
     heard(null);
-    note(answer.failed ? `Past fires have run, and not all went well: ${answer.failed}` : `Done: all past fires have run${disabled.size > 0 ? `, but for ${disabled.size === 1 ? "item" : "items"} ${[...disabled].join(", ")}, disabled` : ""}.`, !!answer.failed);
+    note(answer.failed ? `Past fires have run, and not all went well: ${answer.failed}` : `Done: all past fires ${answer.done?.[0]?.progress?.text.endsWith("not recorded") ? "are asked for" : "have run"}${disabled.size > 0 ? `, but for ${disabled.size === 1 ? "item" : "items"} ${[...disabled].join(", ")}, disabled` : ""}.`, !!answer.failed);
   } finally {
     removeEventListener("beforeunload", stay);
   }
