@@ -30,11 +30,15 @@ func (g *ground) answering(outcome func(fire time.Time) jobtree.Outcome) func() 
 	var mu sync.Mutex
 	var fires []time.Time
 	ctx, cancel := context.WithCancel(context.Background())
-	g.Cleanup(cancel)
 	view, err := g.registry.View(ctx, nodes.Root())
 	require.NoError(g, err)
 	last := view.Snapshot().Get(nodes.Triggered()).Revision
+	lasting := *g // what has begun is written to its end, also as the test ends
+	lasting.life = context.Background()
+	ended := make(chan struct{})
+	g.Cleanup(func() { cancel(); <-ended })
 	go func() {
+		defer close(ended)
 		for {
 			now, err := view.WaitFor(ctx, func(s registry.Snapshot) bool { return s.Get(nodes.Triggered()).Revision > last })
 			if err != nil {
@@ -54,7 +58,7 @@ func (g *ground) answering(outcome func(fire time.Time) jobtree.Outcome) func() 
 			for _, item := range items { // and no others: nobody waits for these
 				outcomes[item] = outcome(asked.Fire)
 			}
-			g.runs(outcomes) //nolint:contextcheck // what has begun is written to its end
+			lasting.runs(outcomes) //nolint:contextcheck // see above
 		}
 	}()
 	return func() []time.Time { mu.Lock(); defer mu.Unlock(); return append([]time.Time(nil), fires...) }

@@ -32,6 +32,15 @@ type ground struct {
 	store    *between
 	op       *operate.Operator
 	sessions map[string]*registry.Session
+	life     context.Context // of requests; nil = the test's
+}
+
+// Context is the context of requests.
+func (g *ground) Context() context.Context {
+	if g.life != nil {
+		return g.life
+	}
+	return g.testingT.Context()
 }
 
 // testingT is what [testing.T] and rapid.T have in common.
