@@ -134,8 +134,8 @@ func (r BackfillResult) Unseen() (fires int) {
 	return fires
 }
 
-// Disabled are the items that did not run for some of the fires that are done, as they were disabled. always tells that they did
-// for none of those of which it is known.
+// Disabled are the items that did not run for some of the fires that are done, as they were disabled. always tells that they
+// did for none of those of which it is known.
 func (r BackfillResult) Disabled() (items []int, always bool) {
 	fires, of := 0, make(map[int]int) // for how many fires an item was disabled
 	for _, done := range r.Done {

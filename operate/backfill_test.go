@@ -403,7 +403,8 @@ func TestABackfillWhoseEndNobodySees(t *testing.T) {
 	})
 }
 
-// The executions of a job are not recorded any more while a fire is under way, or between two: what is left is not said to have run.
+// The executions of a job are not recorded any more while a fire is under way, or between two: what is left is not said to have
+// run.
 func TestABackfillOfAJobThatBecomesUnrecorded(t *testing.T) {
 	t.Parallel()
 	t.Run("while a fire is under way", func(t *testing.T) {

@@ -134,8 +134,8 @@ func pausedFor(st *jobtree.State) string {
 	}
 }
 
-// leaderless tells whether nobody leads a job that instances live for which may: there is nobody for a moment at each election, and
-// for good where the code of none of them can use the settings, as only that of some processes knows what it allows.
+// leaderless tells whether nobody leads a job that instances live for which may: there is nobody for a moment at each election,
+// and for good where the code of none of them can use the settings, as only that of some processes knows what it allows.
 func leaderless(st *jobtree.State) bool {
 	return st.Leader.Created == 0 && !st.JobDisabled() && slices.ContainsFunc(st.Instances, st.MayOwn)
 }

@@ -75,11 +75,11 @@ type ItemProgress struct {
 // If the operator dies between two of those, ask again with the same id: it asks those who are left. They know
 // neither items nor parameters, so a trigger that names any is refused.
 //
-// It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if
-// an item is unknown or disabled, if the id is that of a trigger for another fire or with another parameter, and while an
-// earlier trigger goes on, which Replace ends. Instances of ElasticJob 3.x that
-// have not taken the earlier one then run once, for the new one. Where executions are not recorded nobody sees whether one goes on:
-// each takes the place of the one before, and the plan warns of one whose time is not over.
+// It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if an item is
+// unknown or disabled, if the id is that of a trigger for another fire or with another parameter, and while an earlier trigger
+// goes on, which Replace ends. Instances of ElasticJob 3.x that have not taken the earlier one then run once, for the new one.
+// Where executions are not recorded nobody sees whether one goes on: each takes the place of the one before, and the plan warns
+// of one whose time is not over.
 func (o *Operator) Trigger(ctx context.Context, job string, t Trigger, opts Options) (Result, error) {
 	return o.carry(ctx, triggerDeed(VerbTrigger, job, t), opts)
 }
@@ -170,8 +170,8 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 	return d, nil
 }
 
-// unseenTrigger warns of what a trigger may take away that stands: where executions are not recorded nobody sees which items have
-// begun for it. To refuse it would be to refuse each for an hour after the one before, whose items mostly have.
+// unseenTrigger warns of what a trigger may take away that stands: where executions are not recorded nobody sees which items
+// have begun for it. To refuse it would be to refuse each for an hour after the one before, whose items mostly have.
 func (w *world) unseenTrigger() string {
 	before := w.state.Triggered()
 	recorded := w.state.Config.Value.Monitored() && !before.Value.Each

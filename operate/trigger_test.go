@@ -567,8 +567,8 @@ func TestATriggerThatIsHeldUp(t *testing.T) {
 	}
 }
 
-// Nobody leads a job whose settings the code of every process refuses. A trigger is done all the same, as it is so for a moment at
-// each election, but says so before, and while it is waited for.
+// Nobody leads a job whose settings the code of every process refuses. A trigger is done all the same, as it is so for a moment
+// at each election, but says so before, and while it is waited for.
 func TestATriggerOfAJobThatNobodyLeads(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

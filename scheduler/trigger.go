@@ -85,8 +85,8 @@ func TriggerReplacing() TriggerOption {
 // once, none goes twice while the other waits. An item that is disabled does not run, unless it is enabled before the
 // request ends.
 //
-// A job has one request at a time. Where executions are not recorded, or Java instances take part, nobody sees whether items have
-// begun for the one before: each request takes its place, and items that have not begun do not run for it any more.
+// A job has one request at a time. Where executions are not recorded, or Java instances take part, nobody sees whether items
+// have begun for the one before: each request takes its place, and items that have not begun do not run for it any more.
 //
 // Errors: [ErrInvalidOption], [ErrTriggerPending] while items have yet to begin for the one
 // before, [ErrUnknownJob] if the scheduler does not have the job any more or has stopped, [ErrNoInstance] if no instance

@@ -250,8 +250,8 @@ const (
 	nothingChecks = "the registry cannot tell its time: nothing holds this clock against what the job tolerates"
 )
 
-// Where the registry cannot tell its time, no clock is held against it. The process says so once, and once more for each job that
-// wants its clocks checked; a registry that tells the time is not spoken of.
+// Where the registry cannot tell its time, no clock is held against it. The process says so once, and once more for each job
+// that wants its clocks checked; a registry that tells the time is not spoken of.
 func TestARegistryWithoutAClockIsReported(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -449,9 +449,9 @@ func TestAFireOfAClockThatWasAheadWaitsForItsTime(t *testing.T) {
 	}
 }
 
-// The only instance, or all of them, with a clock that is ahead by more than the time between two fires: the later ticks take the
-// place of no fire that may not run yet. Each runs when it comes by the registry's clock, once, and when the clock is set right
-// nothing of what has come is missing.
+// The only instance, or all of them, with a clock that is ahead by more than the time between two fires: the later ticks take
+// the place of no fire that may not run yet. Each runs when it comes by the registry's clock, once, and when the clock is set
+// right nothing of what has come is missing.
 func TestTheOnlyClockIsAhead(t *testing.T) {
 	t.Parallel()
 	minutely := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 1}

@@ -283,8 +283,8 @@ func TestWhatMakesRoomForAReshardingThatIsLate(t *testing.T) {
 	})
 }
 
-// While nobody can reshard at all, as the job's strategy is broken, long work gets further all the same: what has begun since is
-// not told to make room as soon as it runs.
+// While nobody can reshard at all, as the job's strategy is broken, long work gets further all the same: what has begun since
+// is not told to make room as soon as it runs.
 func TestWorkGoesOnWhileNobodyCanReshard(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -47,9 +47,9 @@ type Asker struct {
 	For Questioner
 
 	question int    // number of the newest
-	underWay int    // that have not returned
-	unasked  bool   // the newest was not asked, as too many had not returned
 	bound    *bound // on what is waited for; nil = nothing is, or its time is over
+	underWay int32  // that have not returned
+	unasked  bool   // the newest was not asked, as too many had not returned
 }
 
 // bound is when somebody hears that there is no answer.

@@ -54,9 +54,10 @@ func saysYielded(err error) (says bool) {
 }
 
 // settleRest decides, once, what becomes of what an execution has left. Where it made room because its item is elsewhere, or
-// not to run any more, whoever may run the item goes on with it. A stream that was switched off is over, and has succeeded unless
-// its code says more than that there was work left. Where others share the job that wait for items to stop, whoever claims a lost execution runs it at once, and a leader would wait for that again and
-// again: what made room for such a leader is left to the next fire.
+// not to run any more, whoever may run the item goes on with it. A stream that was switched off is over, and has succeeded
+// unless its code says more than that there was work left. Where others share the job that wait for items to stop, whoever
+// claims a lost execution runs it at once, and a leader would wait for that again and again: what made room for such a leader
+// is left to the next fire.
 func (x *Executions) settleRest(v room.View, e *Execution) {
 	if !e.yielded || e.rest != restUnsettled {
 		return

@@ -141,8 +141,8 @@ func (w *witnessed) goes(v room.View, t jobtree.Touched, now time.Time) bool {
 // resharding. A leader that gives its items to others with it does not, and it looks like one whose session has ended.
 // Of a job that is removed, or has moved, or whose items stay where they are, nobody says it, and it does not matter.
 //
-// One step of a view may show a leave and the resharding that answered it, so that nothing of the request is seen. Whoever leads
-// has seen what it has answered.
+// One step of a view may show a leave and the resharding that answered it, so that nothing of the request is seen. Whoever
+// leads has seen what it has answered.
 func left(v room.View, t jobtree.Touched, id string) bool {
 	s := v.State
 	if !s.Config.Exists() || s.Elsewhere() || !s.MembersMatter() || slices.Contains(s.Left, id) {
@@ -199,8 +199,8 @@ func (p *probation) without(v room.View) func(jobtree.Instance) bool {
 }
 
 // leftOut tells which instances are to get no items now, though they could run them, and when the probation of the first of
-// them ends; nil if all may, or if there would be nobody else who is not as new, or if Java instances share the job: its leaders
-// know no such thing. After a failure that has ended the sessions of all, all are new, whoever leads as well.
+// them ends; nil if all may, or if there would be nobody else who is not as new, or if Java instances share the job: its
+// leaders know no such thing. After a failure that has ended the sessions of all, all are new, whoever leads as well.
 func (p *probation) leftOut(v room.View) (is func(jobtree.Instance) bool, over time.Time) {
 	w := p.witnessed
 	if w == nil || len(w.deaths) == 0 || v.State.SharedWithJava() {

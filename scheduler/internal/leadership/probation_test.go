@@ -284,8 +284,8 @@ func TestALeaderWaitsForTheEndOfAProbation(t *testing.T) {
 	})
 }
 
-// What is remembered goes when it is of no use any more, though nobody comes or goes, and whoever does not lead asks for no more
-// than one look at it.
+// What is remembered goes when it is of no use any more, though nobody comes or goes, and whoever does not lead asks for no
+// more than one look at it.
 func TestWhatIsRememberedGoes(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

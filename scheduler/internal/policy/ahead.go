@@ -6,9 +6,9 @@ import (
 	"github.com/elasticron/elasticron/cronexpr"
 )
 
-// Ahead are the fires of a job that this process's clock has ticked, and for which nothing may begin yet, as it is too far ahead of
-// the registry's. They are told of when they come by that one. If they were told of at once, each would take the place of the
-// one before, under a policy of one run for all, and none would ever have its time. The zero Ahead is none.
+// Ahead are the fires of a job that this process's clock has ticked, and for which nothing may begin yet, as it is too far
+// ahead of the registry's. They are told of when they come by that one. If they were told of at once, each would take the place
+// of the one before, under a policy of one run for all, and none would ever have its time. The zero Ahead is none.
 type Ahead struct{ first, last time.Time }
 
 // None tells whether there are none.
@@ -25,8 +25,9 @@ func (a *Ahead) Add(first, last time.Time) {
 	a.last = Later(a.last, last)
 }
 
-// Come takes those out that come up to now, which is the registry's time if this clock is wrong, and returns the first and the newest of them; ok is false if
-// there are none. Those after passed come again, as this process's clock was set back: they are forgotten.
+// Come takes those out that come up to now, which is the registry's time if this clock is wrong, and returns the first and the
+// newest of them; ok is false if there are none. Those after passed come again, as this process's clock was set back: they are
+// forgotten.
 func (a *Ahead) Come(s cronexpr.Schedule, now, passed time.Time) (first, newest time.Time, ok bool) {
 	if !a.None() && a.last.After(passed) {
 		a.last = cronexpr.Last(s, a.first.Add(-1), passed)

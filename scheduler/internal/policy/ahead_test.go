@@ -42,8 +42,8 @@ func TestWhichFiresAreAheadOfTime(t *testing.T) {
 	}
 }
 
-// However far a clock is ahead, and however often it is set: each fire that it ticked is told of when it has come, and none before,
-// and none twice unless the clock ticks it twice.
+// However far a clock is ahead, and however often it is set: each fire that it ticked is told of when it has come, and none
+// before, and none twice unless the clock ticks it twice.
 func TestEachFireAheadOfTimeComesOnce(t *testing.T) {
 	t.Parallel()
 	s := minutelySchedule(t)

@@ -6,8 +6,8 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// inTime returns what of a tick, and of those before it, is not ahead of time, see [policy.Ahead]; ok is false if that is nothing.
-// As a rule it is the tick. A job that leaves no marks goes by this process's clock alone.
+// inTime returns what of a tick, and of those before it, is not ahead of time, see [policy.Ahead]; ok is false if that is
+// nothing. As a rule it is the tick. A job that leaves no marks goes by this process's clock alone.
 func (r *Rounds) inTime(v room.View, t fires.Tick) (come fires.Tick, ok bool) {
 	off, _ := v.Clock.Off()
 	if r.ahead == nil && (off <= fires.ClockTolerance || v.Config.Unmonitored) {

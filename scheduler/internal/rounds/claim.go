@@ -67,15 +67,15 @@ func (r *Rounds) claimTxn(v room.View, n int, round string, now time.Time) (txn 
 // is under way. When that claim is over, this item is considered again.
 func (r *Rounds) claimIsFutile(v room.View, n int) bool {
 	it := r.items[n]
-	return r.claiming || it != nil && (it.running != nil || v.Applied < it.wrote)
+	return r.claiming != noItem || it != nil && (it.running != nil || v.Applied < it.wrote)
 }
 
 // claimInLatch commits a claim inside the latch in which others claim, too. One claim at a time is under way.
 func (r *Rounds) claimInLatch(v room.View, latch string, n int, txn registry.Txn, record jobtree.Record, id string) {
-	if r.claiming {
+	if r.claiming != noItem {
 		return // when that claim is over, the item is considered again
 	}
-	r.claiming, r.claimingOf = true, n
+	r.claiming = n
 	under := v.Attached
 	r.ports.InLatch(latch, under, txn, func(revision registry.Revision, err error) {
 		r.claimed(n, under, record, id, revision, err)
@@ -84,7 +84,7 @@ func (r *Rounds) claimInLatch(v room.View, latch string, n int, txn registry.Txn
 
 // claimed takes in how a claim ended.
 func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
-	r.claiming = false
+	r.claiming = noItem
 	r.toConsider.AddAll()
 	r.ports.ClaimOver(n, err)
 	if err != nil {

@@ -61,28 +61,30 @@ type Rounds struct {
 	items      map[int]*item     // those that are mine, or still run here
 	owned      []int             // the items assigned to this instance, ascending
 	task       string            // names them; empty until something begins
-	stale      bool              // owned must be computed anew
 	turns      *turns            // of items that wait until they may begin; nil while there are none
 	place      admission.Place   // among the jobs whose items wait
 	dozing     dozing            // those of them for which nothing but their turn can come
 	ahead      *policy.Ahead     // fires that may not begin yet, as this process's clock is ahead; nil = none
 	held       *held             // rounds whose fires are still to come; nil while there are none
 	toConsider actor.Lookout     // items of which something may begin
-	claiming   bool              // a claim in a latch is under way
-	claimingOf int               // of which item
+	claiming   int               // the item of which a claim in a latch is under way; noItem = none
 	answered   registry.Revision // the newest triggered node for which nothing more is to run here
 
 	settled, settledKnown bool // the assignment was, after the last step that might matter to it; see isSettled
 
+	stale  bool  // owned must be computed anew
 	lacked bool  // an item has missed the newest fire for want of its turn
 	lead   int32 // the first of those that did, of the last fire that any did: items take their turns from there on
 
 	stride *stride // how many may begin together
 }
 
+// noItem is the number of none.
+const noItem = -1
+
 // New makes the room of a job.
 func New(ports Ports) *Rounds {
-	r := &Rounds{ports: ports, settings: configuration.None(), stale: true}
+	r := &Rounds{ports: ports, settings: configuration.None(), stale: true, claiming: noItem}
 	r.missed = missed.New(ports, r)
 	r.executions = executions.New(ports, forExecutions{r})
 	return r
@@ -196,7 +198,7 @@ func (r *Rounds) RunningHere(n int) registry.Revision {
 
 // Busy tells whether an execution of this process has not ended yet, or listeners are still told of it.
 func (r *Rounds) Busy() bool {
-	if r.executions.Listening() || r.claiming {
+	if r.executions.Listening() || r.claiming != noItem {
 		return true
 	}
 	for range r.Running() {
@@ -209,11 +211,11 @@ func (r *Rounds) Busy() bool {
 func (r *Rounds) Owned() int { return len(r.owned) }
 
 // Has tells whether anything is known of an item beyond the registry: what runs here, or what is due of it.
-func (r *Rounds) Has(n int) bool { return r.items[n] != nil || r.claiming && r.claimingOf == n }
+func (r *Rounds) Has(n int) bool { return r.items[n] != nil || r.claiming == n }
 
 // Idle tells whether nothing of an item runs here, and the state shows all that this process wrote of it.
 func (r *Rounds) Idle(v room.View, n int) bool {
-	if r.claiming && r.claimingOf == n {
+	if r.claiming == n {
 		return false // what a claim brought about may be shown before its answer is
 	}
 	it := r.items[n]

@@ -16,7 +16,7 @@ import (
 func TestWhatIsTakenBackWantsItsTrigger(t *testing.T) {
 	t.Parallel()
 	record := jobtree.Record{State: jobtree.ItemIdle, Trigger: 7}
-	r, v := &Rounds{items: make(map[int]*item)}, room.View{Facts: &room.Facts{Applied: 9, State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
+	r, v := &Rounds{claiming: noItem, items: make(map[int]*item)}, room.View{Facts: &room.Facts{Applied: 9, State: jobtree.StateOf("orders", registry.NewSnapshot(9, []registry.Node{
 		{Path: jobtree.For("orders").ItemRecord(0), Value: jobtree.EncodeRecord(record), Created: 5, Revision: 9},
 	}))}}
 	require.False(t, r.Wants(v, 0, 7), "it ran")
@@ -36,7 +36,7 @@ func TestWhatRunsWithoutARecordWantsALaterRequest(t *testing.T) {
 	record := registry.Node{Path: tree.ItemRecord(0), Value: "no record", Created: 5, Revision: 9}
 	wants := func(request registry.Revision, nodes ...registry.Node) bool {
 		v := room.View{Facts: &room.Facts{Applied: 9, State: jobtree.StateOf("orders", registry.NewSnapshot(9, nodes))}}
-		return (&Rounds{}).Wants(v, 0, request)
+		return (&Rounds{claiming: noItem}).Wants(v, 0, request)
 	}
 	mark := registry.Node{Path: tree.ItemRunning(0), Value: "10.0.0.1@-@1", Created: 7, Revision: 7, Session: 3}
 	require.False(t, wants(8, record), "nothing runs")
