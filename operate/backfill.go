@@ -98,7 +98,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			came = result.Came
 		}
 		if result.Repeated && result.Revision == 0 && result.Progress.Overtaken { // it is long since
-			result.Progress, err = done("triggered before"), nil
+			result.Progress, err = done(triggeredBefore), nil
 			if result.replaced {
 				before = fmt.Errorf("fire %s: %w", fireTarget(t.Fire)[len("fire "):], ErrReplaced)
 			}
@@ -134,6 +134,16 @@ func (r BackfillResult) Unseen() (fires int) {
 	return fires
 }
 
+// earlier is how many of the fires that are done were asked for before this call, which therefore knows nothing of their items.
+func (r BackfillResult) earlier() (fires int) {
+	for _, done := range r.Done {
+		if len(done.Progress.Items) == 0 && done.Progress.Text == triggeredBefore {
+			fires++
+		}
+	}
+	return fires
+}
+
 // Disabled are the items that did not run for some of the fires that are done, as they were disabled. always tells that they
 // did for none of those of which it is known.
 func (r BackfillResult) Disabled() (items []int, always bool) {
@@ -159,18 +169,27 @@ func (r BackfillResult) Disabled() (items []int, always bool) {
 // Summary says how many of the fires have run, and what of them has not, as "6 of 6 fires have run, but for item 1, which is
 // disabled".
 func (r BackfillResult) Summary() string {
-	unseen := r.Unseen()
-	text := fmt.Sprintf("%d of %d fires have run", len(r.Done)-unseen, len(r.Done)+len(r.Left))
-	if list, always := r.Disabled(); len(list) > 0 && always {
+	unseen, earlier, all := r.Unseen(), r.earlier(), len(r.Done)+len(r.Left)
+	text := fmt.Sprintf("%d of %d fires have run", len(r.Done)-unseen, all)
+	if unseen == len(r.Done) && unseen > 0 {
+		return fmt.Sprintf("%d of %d fires %s asked for, and whether they ran cannot be seen, as %s", unseen, all, one(unseen, "was", "were"), unrecorded)
+	}
+	if list, always := r.Disabled(); len(list) > 0 && always && earlier == 0 {
 		text += fmt.Sprintf(", but for %s, which %s disabled", items(len(list), itemList(list)), one(len(list), "is", "are"))
 	} else if len(list) > 0 {
 		text += fmt.Sprintf(", some of them but for %s, which %s disabled then", items(len(list), itemList(list)), one(len(list), "was", "were"))
 	}
 	if unseen > 0 {
-		text += fmt.Sprintf("; of %d more that cannot be seen, as %s", unseen, unrecorded)
+		text += fmt.Sprintf("; %d more %s asked for, and whether they ran cannot be seen, as %s", unseen, one(unseen, "was", "were"), unrecorded)
+	}
+	if earlier > 0 {
+		text += fmt.Sprintf("; %d of them %s asked for by an earlier call, which has said what ran", earlier, one(earlier, "was", "were"))
 	}
 	return text
 }
+
+// triggeredBefore is what is known of a fire that an earlier call has asked for, when others have come since.
+const triggeredBefore = "triggered before"
 
 // also returns an error that tells of one before it, if there is one.
 func also(before, err error) error {
@@ -212,10 +231,15 @@ func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.T
 		if err := w.checkFires(fires); err != nil {
 			return decision{}, err
 		}
-		if r := w.endUnseen(len(fires) > 1, ""); r != nil {
+		begun, goesOn := w.operated.Value.Find(id)
+		left := len(fires) // of which no call has asked for any
+		if goesOn {
+			came := fireOf(begun.Target)
+			left = len(slices.DeleteFunc(slices.Clone(fires), func(fire time.Time) bool { return !fire.After(came) }))
+		}
+		if r := w.endUnseen(left > 1, ""); r != nil {
 			return decision{}, r
 		}
-		_, goesOn := w.operated.Value.Find(id)
 		if agreed := opts.ShownRuns; agreed != nil && !goesOn { // else the schedule may have had later fires since it began
 			for _, fire := range fires {
 				if fire.After(agreed.Last) && !fire.After(may.Last) {

@@ -497,7 +497,10 @@ func TestWhatABackfillSaysAtItsEnd(t *testing.T) {
 		"3 of 3 fires have run, some of them but for item 0, which was disabled then": {
 			Done: []operate.Result{fire(ok, ok), fire(disabled, ok), fire(ok, ok)},
 		},
-		"0 of 1 fires have run; of 1 more that cannot be seen, as executions are not recorded": {Done: []operate.Result{unseen}},
+		"1 of 1 fires was asked for, and whether they ran cannot be seen, as executions are not recorded": {Done: []operate.Result{unseen}},
+		"2 of 2 fires have run, some of them but for item 0, which was disabled then; 1 of them was asked for by an earlier call, which has said what ran": {
+			Done: []operate.Result{{Progress: operate.Progress{Done: true, Text: "triggered before"}}, fire(disabled, ok)},
+		},
 	} {
 		require.Equal(t, want, r.Summary())
 	}

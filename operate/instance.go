@@ -284,7 +284,7 @@ func (w *world) unanswered() string {
 	switch {
 	case w.state.JobDisabled(), w.operated.Value.DisabledServers != nil:
 		return "the job is disabled, and assigns its items when it is enabled"
-	case len(w.enabled(nil)) == 0:
+	case len(w.state.Instances) > 0 && len(w.enabled(nil)) == 0: // else a process is away that may be starting anew
 		return "no instance lives that is enabled, and items are assigned when one does"
 	case pausedFor(w.state) != "":
 		return "the job pauses, and assigns its items when its settings are corrected: " + pausedFor(w.state)

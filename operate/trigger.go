@@ -128,15 +128,13 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 		was = fmt.Sprintf("trigger %d, for which %s %s not run yet", w.state.Triggered().Revision,
 			items(len(request.Pending), itemList(request.Pending)), one(len(request.Pending), "has", "have"))
 	}
-	unseen := w.unseenTrigger()
-	if unseen != "" {
-		was = fmt.Sprintf("trigger %d, for which nobody sees whether items have begun", w.state.Triggered().Revision)
-	}
 	d := decision{
 		compare: request.Compare, write: request.Writes, more: request.More,
 		plan: Plan{Changes: []Change{{What: "trigger", Before: was, After: t.describe()}}},
 	}
-	d.warn(unseen)
+	if unseen := w.unseenTrigger(); unseen != "" { // as a note: there is another each second perhaps, and what was shown is compared
+		d.plan.Notes = append(d.plan.Notes, unseen)
+	}
 	if why := pausedFor(w.state); why != "" { // by their code alone: settings that nobody can use are refused
 		d.warn("the job pauses, and nothing runs until its settings are corrected: " + why)
 	} else if leaderless(w.state) {
@@ -170,7 +168,7 @@ func trigger(w *world, verb Verb, t Trigger) (decision, error) {
 	return d, nil
 }
 
-// unseenTrigger warns of what a trigger may take away that stands: where executions are not recorded nobody sees which items
+// unseenTrigger tells what a trigger may take away that stands: where executions are not recorded nobody sees which items
 // have begun for it. To refuse it would be to refuse each for an hour after the one before, whose items mostly have.
 func (w *world) unseenTrigger() string {
 	before := w.state.Triggered()

@@ -78,7 +78,8 @@
 //	                                         and nothing runs by it until it is corrected: other
 //	                                         instances get the items at once, and keep them until the
 //	                                         clock has been right for a minute. The only instance
-//	                                         runs each fire when it comes by the registry's clock
+//	                                         runs each fire when it comes by the registry's clock;
+//	                                         not with MisfireSkip, a delay or a short MisfireWindow
 //	one process alone cannot use the         others get its items at once, also if it leads, and make up
 //	configuration                            what they missed; while nobody can use it, nothing is made up
 //	the clock is set back                    what ran for a fire does not run for it again; a last

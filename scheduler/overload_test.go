@@ -463,6 +463,35 @@ func TestGoodputWhileSettingsChange(t *testing.T) {
 	}
 }
 
+// As not all items begin together then, it is not always the same ones that are left out.
+func TestEachItemRunsWhileSettingsChange(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const items = 400
+		var ran [items]atomic.Int32
+		c.server.SetPace(60, 0)
+		cfg := job.Config{Name: "orders", Cron: everyFive, ShardingTotalCount: items, Misfire: job.MisfireAll}
+		c.launchOver(c.server.Open("test", memory.WithRequests(5), memory.WithLatency(time.Millisecond)), "1",
+			func(_ context.Context, sc job.ShardingContext) error { ran[sc.Item].Add(1); return nil }, cfg)
+		var changes sync.WaitGroup
+		for n := range 300 {
+			time.Sleep(time.Second)
+			next := cfg
+			next.JobParameter = fmt.Sprint(n)
+			changes.Go(func() { c.change(next) })
+		}
+		var never []int
+		for n := range ran {
+			if ran[n].Load() == 0 {
+				never = append(never, n)
+			}
+		}
+		require.Empty(t, never)
+		c.server.SetPace(0, 0)
+		changes.Wait()
+	})
+}
+
 // A process that stops beyond capacity has a missed fire of almost every item to tell the others, which takes longer than
 // its stop timeout. What has finished by then is recorded all the same.
 func TestAStopInAnOverloadRecordsWhatHasFinished(t *testing.T) {

@@ -113,7 +113,7 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 	} else if _, shown := fmt.Fprintln(v.out, result.Summary()+"."); shown != nil {
 		return shown
 	}
-	if err != nil && len(result.Left) > 0 && result.ID != "" && !refusedForGood(err) {
+	if err != nil && len(result.Left) > 0 && result.ID != "" && (len(result.Done) > 0 || !refusedForGood(err)) {
 		var failed *operate.ItemsFailedError
 		leaves := ""
 		if errors.As(err, &failed) {

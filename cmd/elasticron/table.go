@@ -57,7 +57,7 @@ const (
 // colours are those of statuses and reasons; what is not here is yellow. Colour never says anything that the word
 // does not.
 var colours = map[string]string{
-	"OK": greenText, "RUNNING": greenText, "PENDING": plainText, "DISABLED": plainText, "CRASHED": redText, "OVERDUE": redText, "PAUSED": redText, "NO_LEADER": redText,
+	"OK": greenText, "RUNNING": greenText, "PENDING": plainText, "DISABLED": plainText, "CRASHED": redText, "OVERDUE": redText, "PAUSED": redText,
 	"UNREADABLE": redText, "success": greenText, "running": greenText, "failure": redText, "lost": redText,
 }
 

@@ -70,8 +70,12 @@ func (a *answers) refuse(err error) (over bool) {
 	return false
 }
 
-// leaveToNext leaves an item to the round after this one.
+// leaveToNext leaves an item to the round after this one, which begins with the first that was left: a change has all items
+// looked at anew, and it would always be the same ones that are left.
 func (r *Rounds) leaveToNext(round *Round, it *item) {
+	if !round.left {
+		r.lead = int32(it.number)
+	}
 	round.left = true
 	r.toConsider.Add(it.number)
 }
