@@ -164,6 +164,22 @@ func TestAReshardingIsAskedFor(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, r.Progress.Done)
 		require.Empty(t, r.Moves)
+
+		g.leave(second)
+		began := time.Now()
+		go func() {
+			time.Sleep(time.Second)
+			g.leave(first)
+			time.Sleep(time.Second)
+			g.join(first)
+			g.do(registry.Delete(nodes.Necessary()))
+		}()
+		r, err = g.op.Reshard(t.Context(), theJob, waiting())
+		require.NoError(t, err)
+		require.Equal(t, "the leader has answered", r.Progress.Text, "a process that starts anew is waited for")
+		require.Equal(t, 2*time.Second, time.Since(began))
+		g.join(second)
+
 		g.leave(first)
 		g.leave(second)
 		g.refused(operate.CauseNoInstance, errOf(g.op.Reshard(t.Context(), theJob, silent())))
