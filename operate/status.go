@@ -37,8 +37,8 @@ const (
 	// Paused: the job's configuration is gone or cannot be used, or the code of scripts and calls makes nothing of it and
 	// nobody leads, so every instance pauses the job.
 	Paused ReasonWord = "PAUSED"
-	// NoLeader: nobody leads the job, though instances live that may. It is so for a moment when a leader dies. If it stays so,
-	// every process refuses the settings: the last one keeps its items, and nothing runs.
+	// NoLeader: nobody leads the job, though instances live that may. It is so for a moment when a leader leaves or dies. If it
+	// stays so, every process refuses the settings: the last one keeps its items, and nothing runs.
 	NoLeader ReasonWord = "NO_LEADER"
 	// Removing: the job is being removed.
 	Removing ReasonWord = "REMOVING"

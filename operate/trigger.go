@@ -78,8 +78,8 @@ type ItemProgress struct {
 // It is refused if the job is disabled or its configuration cannot be used, if no instance lives that is enabled, if an item is
 // unknown or disabled, if the id is that of a trigger for another fire or with another parameter, and while an earlier trigger
 // goes on, which Replace ends. Instances of ElasticJob 3.x that have not taken the earlier one then run once, for the new one.
-// Where executions are not recorded nobody sees whether one goes on: each takes the place of the one before, and the plan warns
-// of one whose time is not over.
+// Where executions are not recorded nobody sees whether one goes on: each takes the place of the one before, and the notes of
+// the plan tell of one whose time is not over.
 func (o *Operator) Trigger(ctx context.Context, job string, t Trigger, opts Options) (Result, error) {
 	return o.carry(ctx, triggerDeed(VerbTrigger, job, t), opts)
 }
