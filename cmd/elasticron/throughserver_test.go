@@ -423,7 +423,7 @@ func TestABackfillThroughAServerThatIsAwayBetweenTwoFires(t *testing.T) {
 	defer front.Close()
 	flags[1] = front.URL
 	_, errOut, status := w.does(t, append(flags, "backfill", "orders", "--from", "2026-03-02T10:00:00Z", "--to", "2026-03-02T11:00:00Z",
-		"--yes", "--timeout", "2s")...)
+		"--yes", "--timeout", "6s")...)
 	require.Equal(t, exitWaited, status, errOut)
 	require.Contains(t, errOut, "go on with the same command and --id ")
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 )
 
@@ -169,6 +170,7 @@ func farewellIsBounded(e *env) {
 
 // closeEndsByItself has a handle closed that cannot reach its store, by a caller who sets no bound.
 func closeEndsByItself(e *env, lost bool) {
+	stood := standstill.New(e)
 	p, other := e.open(), e.open()
 	session := e.session(p)
 	e.commit(p, registry.PutOwned("/owned", "", session))
@@ -185,7 +187,7 @@ func closeEndsByItself(e *env, lost bool) {
 	select {
 	case err := <-closed:
 		require.ErrorIs(e, err, registry.ErrUnavailable, "it says that the nodes stay")
-		require.Less(e, time.Since(began), e.ttls(1)+e.store.Slack, "the store needed no farewell any more")
+		require.Less(e, stood.Elapsed(began), e.ttls(1)+e.store.Slack, "the store needed no farewell any more")
 	case <-e.within(4).Done():
 		require.FailNow(e, "Close waits for a store that does not answer")
 	}
