@@ -133,7 +133,7 @@ func (h *Hub) takeHistory(name string, j *jobLive, rows []history.Execution, who
 	h.size += j.line.size
 	h.keepWithin()
 	now, shown := time.Now(), h.following.Shown()
-	h.look(name, shown, news{}) // whose last runs are others now
+	h.look(name, shown, news{}, now) // whose last runs are others now
 	h.show(now, shown)
 	h.tell(now, map[string]bool{name: true})
 }

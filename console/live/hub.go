@@ -71,6 +71,7 @@ type jobLive struct {
 	recent   recent
 	upcoming upcoming
 	at       time.Time // when it looks other by the clock alone
+	headless time.Time // since when nobody is seen to lead it; zero: somebody does, or need not
 
 	instances []jobtree.Instance // that live
 }
@@ -237,7 +238,7 @@ func (h *Hub) takeOver(now time.Time, first bool) (touched map[string]bool) {
 		touched[name] = true
 	}
 	for name := range touched {
-		h.look(name, shown, news)
+		h.look(name, shown, news, now)
 	}
 	h.show(now, shown)
 	return touched

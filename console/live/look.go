@@ -12,7 +12,7 @@ import (
 )
 
 // look makes the row of a job.
-func (h *Hub) look(name string, shown *operate.Namespace, news news) {
+func (h *Hub) look(name string, shown *operate.Namespace, news news, now time.Time) {
 	j := h.jobs[name]
 	row, exists := shown.Job(name)
 	if !exists || j == nil {
@@ -35,7 +35,8 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 		}
 		j.row = fresh
 	}
-	if need := needOf(&row, failures, state.JobDisabled()); need != nil || j.row.need != nil {
+	stays, at := j.headlessFor(&row, now)
+	if need := needOf(&row, failures, state.JobDisabled(), stays); need != nil || j.row.need != nil {
 		again := *j.row // rows that others have do not change
 		again.need = need
 		j.row = &again
@@ -47,12 +48,30 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news) {
 			j.row = &again
 		}
 	}
-	if at := shown.ChangesAt(name); !at.Equal(j.at) {
+	if by := shown.ChangesAt(name); at.IsZero() || !by.IsZero() && by.Before(at) {
+		at = by
+	}
+	if !at.Equal(j.at) {
 		j.at = at
 		if !at.IsZero() {
 			heap.Push(&h.due, due{at, name})
 		}
 	}
+}
+
+// headlessFor tells whether nobody has led a job for so long that this is no election, and if that is not so yet, when it will be.
+func (j *jobLive) headlessFor(row *operate.JobRow, now time.Time) (stays bool, at time.Time) {
+	if !slices.ContainsFunc(row.Reasons, func(r operate.Reason) bool { return r.Word == operate.NoLeader }) {
+		j.headless = time.Time{}
+		return false, time.Time{}
+	}
+	if j.headless.IsZero() {
+		j.headless = now
+	}
+	if at = j.headless.Add(leaderlessFor); at.After(now) {
+		return false, at
+	}
+	return true, time.Time{}
 }
 
 // outsideOf returns what of a job was changed from outside.

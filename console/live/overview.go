@@ -16,12 +16,15 @@ const (
 	mostLeaders  = 50
 	mostOutside  = 50
 	failingAfter = 2 // failures in a row
+	// leaderlessFor is how long nobody leads a job before it needs a person. An election takes a part of a second, or seconds
+	// where the registry is slow, and needs nobody.
+	leaderlessFor = 10 * time.Second
 )
 
 // urgent are the reasons for which a job needs a person, the most urgent first. An item that waits to be run again
 // needs nobody unless that lasts, and then it is overdue, too.
 var urgent = []string{
-	string(operate.Paused), string(operate.Unreadable), string(operate.NoInstance), string(operate.Overdue),
+	string(operate.Paused), string(operate.Unreadable), string(operate.NoInstance), string(operate.NoLeader), string(operate.Overdue),
 	WordFailing, string(operate.GaveUp),
 }
 
@@ -104,13 +107,17 @@ func (o *Overview) sort(leads map[string]int) {
 	}
 }
 
-// needOf tells why a job needs a person; nil if it needs none, as one that was switched off.
-func needOf(row *operate.JobRow, failures int, disabled bool) *Need {
+// needOf tells why a job needs a person; nil if it needs none, as one that was switched off. stays tells that nobody has led it
+// for some time.
+func needOf(row *operate.JobRow, failures int, disabled, stays bool) *Need {
 	if disabled {
 		return nil
 	}
 	for _, word := range urgent {
 		has := slices.ContainsFunc(row.Reasons, func(r operate.Reason) bool { return string(r.Word) == word })
+		if word == string(operate.NoLeader) {
+			has = has && stays
+		}
 		if has || word == WordFailing && failures >= failingAfter {
 			return &Need{
 				Job: row.Job, Word: word, Reasons: orEmpty(row.Reasons), Since: row.OverdueSince, Failures: failures, Last: row.Last,

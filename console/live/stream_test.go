@@ -445,6 +445,54 @@ func TestAnOverviewOfSomeJobs(t *testing.T) {
 }
 
 // A reader has the time for a write for each part of it, so that a slow line takes a large frame.
+// A job that nobody leads needs a person when that stays so: an election is over in a moment, and needs nobody.
+func TestAJobThatNobodyLeadsNeedsAPerson(t *testing.T) {
+	t.Parallel()
+	streaming(t, func(t *testing.T, s *store, h *Hub) {
+		session, err := s.Session(t.Context())
+		require.NoError(t, err)
+		tree := jobtree.For("a")
+		write := func(then registry.Write) {
+			_, err := s.Commit(t.Context(), registry.Txn{Then: []registry.Write{then}, Repeat: registry.RepeatHarmless})
+			require.NoError(t, err)
+		}
+		write(registry.PutOwned(tree.Instance("10.0.0.1@-@x"), "", session))
+		time.Sleep(frameEvery)
+		p := opens(t, h, anna, "topic=overview", "")
+		defer p.close()
+		seen := func(passes time.Duration) (words []string) {
+			time.Sleep(passes)
+			for _, o := range of[Overview](t, p.news(), EventOverview) {
+				for _, need := range o.Needs {
+					words = append(words, need.Word)
+				}
+			}
+			return words
+		}
+		for range 3 {
+			require.Empty(t, seen(8*time.Second), "an election")
+			write(registry.PutOwned(tree.Leader(), "10.0.0.1@-@x", session))
+			require.Empty(t, seen(time.Second))
+			write(registry.Delete(tree.Leader()))
+		}
+		require.Empty(t, seen(9*time.Second))
+		require.NotEmpty(t, seen(3*time.Second))
+		require.NotEmpty(t, seen(time.Minute))
+		h.mu.Lock()
+		needs := h.overview("*", time.Now()).Needs
+		h.mu.Unlock()
+		require.Len(t, needs, 1)
+		require.Equal(t, string(operate.NoLeader), needs[0].Word)
+		s.declare("a", 2)
+		seen(time.Second)
+		require.Len(t, h.Picture().Rows, 1)
+		require.NotNil(t, h.Picture().Rows[0].need)
+		write(registry.PutOwned(tree.Leader(), "10.0.0.1@-@x", session))
+		seen(time.Second)
+		require.Empty(t, seen(time.Minute))
+	}, "a")
+}
+
 func TestALargeFrameHasMoreTime(t *testing.T) {
 	t.Parallel()
 	line := &slowLine{header: make(http.Header)}
