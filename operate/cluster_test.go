@@ -419,7 +419,14 @@ func TestAJobThatEveryProcessRefuses(t *testing.T) {
 		require.False(t, leaderless())
 		set("unknown")
 		require.True(t, leaderless())
+		require.NoError(t, errOf(op.DisableJob(t.Context(), theJob, silent())))
+		c.Advance(time.Minute)
+		var enabled operate.Result
 		for _, do := range []func(ctx context.Context) (operate.Result, error){
+			func(ctx context.Context) (_ operate.Result, err error) {
+				enabled, err = op.EnableJob(ctx, theJob, waiting())
+				return enabled, err
+			},
 			func(ctx context.Context) (operate.Result, error) {
 				return op.Trigger(ctx, theJob, operate.Trigger{}, waiting())
 			},
@@ -434,6 +441,10 @@ func TestAJobThatEveryProcessRefuses(t *testing.T) {
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			require.ErrorContains(t, err, "nobody leads the job")
 		}
+		require.Equal(t, operate.Progress{
+			Ready: 4, Of: 4,
+			Text: "items have an owner, but nobody leads the job: if it stays so, no process can use its settings, and their logs say why",
+		}, enabled.Progress)
 		set("sales")
 		require.False(t, leaderless())
 		c.Advance(time.Minute)

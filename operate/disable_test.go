@@ -247,3 +247,17 @@ func TestWhatRunsMeanwhileChangesNoPlan(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"item 1 runs, and goes on until it ends by itself"}, r.Notes)
 }
+
+// A job that pauses is enabled, and not waited for: it runs when its settings are corrected.
+func TestAJobThatPausesIsEnabled(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.Put(nodes.Config(), g.text(func(c *job.Config) { c.Disabled, c.TimeZone = true, "Mars" })), registry.Delete(nodes.Leader()))
+		began := time.Now()
+		r, err := g.op.EnableJob(t.Context(), theJob, waiting())
+		require.NoError(t, err)
+		require.Contains(t, r.Progress.Text, "the job pauses, and runs when its settings are corrected: ")
+		require.Zero(t, time.Since(began))
+	})
+}

@@ -30,7 +30,8 @@ func (o *Operator) DisableJob(ctx context.Context, job string, opts Options) (Re
 // EnableJob takes back [Operator.DisableJob], and calls off a removal that has not been completed, and a move to another
 // registry for which the job has not been closed yet: fires that came since it was stopped are then those of a job that was
 // disabled, and a warning says so. Servers that were disabled one by one stay so; a warning names them. It is done when
-// every item belongs to a live instance, or none lives.
+// every item belongs to a live instance and one leads the job, or none lives, or the job pauses. As long as nobody leads, as of a
+// job that every process refuses, the progress says so.
 //
 // It is refused if the job is not disabled, or its configuration cannot be read, and, unless forced, while elasticron
 // migrate keeps the job disabled because it runs in another registry: the refusal names the command that goes on.
@@ -219,7 +220,8 @@ func nothingRuns(w *world, _ Result) Progress {
 	return Progress{Of: running, Text: "items still run"}
 }
 
-// everyItemOwned tells how many items of a job belong to a live instance that is enabled.
+// everyItemOwned tells how many items of a job belong to a live instance that is enabled. Owners alone do not run it: those from
+// before it was disabled keep their items also where no process can use the settings, and then nobody leads.
 func everyItemOwned(w *world, _ Result) Progress {
 	cfg := w.state.Config
 	switch {
@@ -229,6 +231,8 @@ func everyItemOwned(w *world, _ Result) Progress {
 		return Progress{Overtaken: true, Text: "the job was disabled again" + w.since(VerbDisableJob, "")}
 	case len(w.enabled(nil)) == 0:
 		return done("no instance lives that is enabled")
+	case pausedFor(w.state) != "":
+		return done("the job pauses, and runs when its settings are corrected: " + pausedFor(w.state))
 	}
 	owned, total := 0, w.total()
 	for item := range total {
@@ -236,5 +240,10 @@ func everyItemOwned(w *world, _ Result) Progress {
 			owned++
 		}
 	}
-	return reached(owned, total, "items have an owner")
+	p := reached(owned, total, "items have an owner")
+	if leaderless(w.state) {
+		p.Done = false
+		p.Text += w.butNobodyLeads()
+	}
+	return p
 }

@@ -142,7 +142,11 @@ func serverFollowed(w *world, ip string, disable bool) Progress {
 	moves, unknown := w.moves(cfg.Value, instances)
 	if unknown == "" {
 		total := w.total()
-		return reached(total-min(len(moves), total), total, "items are where they are to be")
+		p := reached(total-min(len(moves), total), total, "items are where they are to be")
+		if !p.Done {
+			p.Text += w.butNobodyLeads()
+		}
+		return p
 	}
 	owned := 0
 	for item := range w.total() {
