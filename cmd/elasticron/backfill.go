@@ -19,11 +19,15 @@ func newBackfill(p *program) *cobra.Command {
 		Use:   "backfill JOB --from TIME --to TIME",
 		Short: "Run a job for fires that were not run",
 		Long: `Backfill runs a job for each of its fires between two times, both included, one after the
-other: the next one begins when every item has run for the one before, but for items that are
-disabled: the last line names them. It stops at the first
+other: the next one begins when every item has run for the one before. Items that are disabled
+do not run: the dry run, the question and the last line name them. It stops at the first fire
 that fails, or at Ctrl-C, and says how to go on: the same command with --id, which leaves out the
-fires up to there, also the one that failed. A fire that has run already is run again: the dry run
-and the question say of how many that may be so.`,
+fires up to there, also the one that failed. A fire that has run already is run again: the dry
+run and the question say of how many that may be so.
+
+Several fires of a job with monitorExecution: false are refused, as nobody sees when one of them
+has run, and the next would take its place: ask for them one by one, each when the one before has
+run. A single fire is asked for, and the last line says that whether it ran cannot be seen.`,
 		Example: `  elasticron backfill orders --from 2025-03-01T02:00:00Z --to 2025-03-01T02:05:00Z --dry-run`,
 		Args:    cobra.ExactArgs(1),
 	}
