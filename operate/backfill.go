@@ -24,10 +24,10 @@ const MaxBackfill = 1_000
 type BackfillResult struct {
 	ID   string      `json:"id"`
 	Done []Result    `json:"done,omitempty"` // of each fire that has run
-	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending
+	Left []time.Time `json:"left,omitempty"` // the fires that have not, ascending; of a dry run those that no call with the id asked for
 	// MayHaveRun says how many of the fires may have run before this call, as was known when it began.
 	MayHaveRun MayHaveRun `json:"mayHaveRun,omitzero"`
-	// Warnings are those of the plan of a dry run, and its notes.
+	// Warnings are those of the plan of a dry run, and its notes: of the first fire that no call with the id has asked for.
 	Warnings []string `json:"warnings,omitempty"`
 	// Since is a state before the first of the fires was asked for, for [Options.Since] of who asks again for all of them.
 	Since registry.Revision `json:"since,omitempty"`
@@ -44,7 +44,8 @@ type MayHaveRun struct {
 // Backfill runs a job for fires that were not run, one after the other, in ascending order: each fire is a trigger,
 // and the next follows when every item of the one before has run, but for items that are disabled; see
 // [BackfillResult.Summary]. The caller drives it: if the context ends, or an
-// item fails, what is left is in the result, to be asked for again. A backfill is one operation of the job, which
+// item fails, what is left is in the result, to be asked for again. An item that is enabled between two fires runs for the one
+// before, and the next fire waits for it. A backfill is one operation of the job, which
 // says how far it has come: called again with its id, it leaves out the fires up to there. With other items or an earlier
 // fire it is another backfill, and refused. An item of theirs that
 // failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
@@ -74,10 +75,12 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	}
 	for len(r.Left) > 0 {
 		t.Fire, t.Replace = r.Left[0], false
+		var goesOn time.Time // the fire of this backfill for which items have not run yet
 		d := triggerDeed(VerbBackfill, job, t)
 		d.asked = asked
 		decide := d.decide
 		d.decide = func(w *world) (decision, error) {
+			goesOn = time.Time{}
 			if r := w.endUnseen(several, r.ID); r != nil {
 				return decision{}, r
 			}
@@ -86,7 +89,14 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 					return decision{}, r
 				}
 			}
-			return decide(w)
+			dec, err := decide(w)
+			if isPending(err) {
+				goesOn = w.goesOn(r.ID)
+			}
+			if opts.DryRun && !goesOn.IsZero() {
+				return w.planBehind(t, goesOn)
+			}
+			return dec, err
 		}
 		if !t.Fire.After(came) { // it was asked for before, so it is not decided anew
 			d.decide = func(*world) (decision, error) {
@@ -94,6 +104,12 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			}
 		}
 		result, err := o.carry(ctx, d, opts)
+		if err != nil && !goesOn.IsZero() {
+			if err := o.awaitBefore(ctx, d, t, goesOn, opts, &r); err != nil {
+				return r, also(before, err)
+			}
+			continue
+		}
 		if result.Repeated {
 			came = result.Came
 		}
@@ -107,6 +123,10 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			return r, also(before, err)
 		}
 		if opts.DryRun {
+			r.Left = slices.DeleteFunc(r.Left, func(fire time.Time) bool { return !fire.After(came) })
+			if result.Repeated && len(r.Left) > 0 { // a plan is made of what is to be done
+				continue
+			}
 			r.Warnings = slices.Concat(result.Warnings, result.Notes)
 			return r, nil
 		}
@@ -114,7 +134,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		r.Left = r.Left[1:]
 		opts.Again, opts.Since = false, 0 // the fires behind it may not have run
 		if failed := result.Progress.Failed(); len(failed) > 0 {
-			err := fmt.Errorf("fire %s: %w", t.Fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
+			err := failedFire(t.Fire, failed)
 			if !result.Repeated {
 				return r, also(before, err)
 			}
@@ -122,6 +142,72 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		}
 	}
 	return r, before
+}
+
+func failedFire(fire time.Time, failed []ItemProgress) error {
+	return fmt.Errorf("fire %s: %w", fire.UTC().Format(time.RFC3339), &ItemsFailedError{Items: failed})
+}
+
+// awaitBefore waits for the fire before the one that is next, until that may be asked for: an item was disabled, so that it did
+// not count, and is enabled now.
+func (o *Operator) awaitBefore(ctx context.Context, next deed, t Trigger, fire time.Time, opts Options, r *BackfillResult) error {
+	asks := t
+	t.Fire = fire
+	d := triggerDeed(VerbBackfill, next.job, t)
+	d.asked = next.asked
+	followed := d.followed
+	d.followed = func(w *world, result Result) Progress {
+		p := followed(w, result)
+		if _, err := trigger(w, VerbBackfill, asks); p.Done && isPending(err) && !w.goesOn(r.ID).IsZero() { // as one that is surplus runs
+			p.Done, p.Text = false, "items have run, or will not, but others still run for it"
+			if until := w.state.Triggered().Value.Until; until.After(w.now) {
+				p.again = until
+			}
+		}
+		return p
+	}
+	opts.Again, opts.Since = true, 0
+	if told := opts.Progress; told != nil {
+		opts.Progress = func(p Progress) {
+			if !p.Done && !p.Overtaken { // it has been told before that this fire is
+				told(p)
+			}
+		}
+	}
+	result, err := o.carry(ctx, d, opts)
+	if err != nil {
+		return err
+	}
+	if last := len(r.Done) - 1; last >= 0 {
+		r.Done[last].Progress = result.Progress
+	}
+	if failed := result.Progress.Failed(); len(failed) > 0 {
+		return failedFire(fire, failed)
+	}
+	return nil
+}
+
+func isPending(err error) bool {
+	cause, _ := IsRefused(err)
+	return cause == CausePending
+}
+
+// goesOn returns the fire that the backfill of an id has asked for last, if that is the trigger that stands.
+func (w *world) goesOn(id string) time.Time {
+	op, _ := w.operated.Value.Find(id)
+	asked := w.state.Triggered()
+	if op.Verb != string(VerbBackfill) || !asked.Exists() || asked.Value.Operation != id || !asked.Value.Fire.Equal(fireOf(op.Target)) {
+		return time.Time{}
+	}
+	return asked.Value.Fire
+}
+
+// planBehind plans a fire that is asked for when the one before has run, which goes on.
+func (w *world) planBehind(t Trigger, before time.Time) (decision, error) {
+	t.Replace = true
+	d, err := trigger(w, VerbBackfill, t)
+	d.plan.Notes = append(d.plan.Notes, fmt.Sprintf("fire %s goes on, and is waited for", before.UTC().Format(time.RFC3339)))
+	return d, err
 }
 
 // Unseen is how many of the fires that are done are not known to have run, as executions were not recorded.
@@ -138,6 +224,18 @@ func (r BackfillResult) Unseen() (fires int) {
 func (r BackfillResult) earlier() (fires int) {
 	for _, done := range r.Done {
 		if len(done.Progress.Items) == 0 && done.Progress.Text == triggeredBefore {
+			fires++
+		}
+	}
+	return fires
+}
+
+// Idle is how many of the fires that are done ran nothing, as all of their items were disabled, or are none any more, when they
+// were to begin.
+func (r BackfillResult) Idle() (fires int) {
+	for _, done := range r.Done {
+		items := done.Progress.Items
+		if len(items) > 0 && !slices.ContainsFunc(items, func(it ItemProgress) bool { return it.State != ItemDisabled && it.State != ItemSurplus }) {
 			fires++
 		}
 	}
@@ -169,15 +267,20 @@ func (r BackfillResult) Disabled() (items []int, always bool) {
 // Summary says how many of the fires have run, and what of them has not, as "6 of 6 fires have run, but for item 1, which is
 // disabled".
 func (r BackfillResult) Summary() string {
-	unseen, earlier, all := r.Unseen(), r.earlier(), len(r.Done)+len(r.Left)
-	text := fmt.Sprintf("%d of %d fires have run", len(r.Done)-unseen, all)
+	unseen, idle, earlier, all := r.Unseen(), r.Idle(), r.earlier(), len(r.Done)+len(r.Left)
+	text := fmt.Sprintf("%d of %d fires have run", len(r.Done)-unseen-idle, all)
 	if unseen == len(r.Done) && unseen > 0 {
 		return fmt.Sprintf("%d of %d fires %s asked for, and whether they ran cannot be seen, as %s", unseen, all, one(unseen, "was", "were"), unrecorded)
 	}
-	if list, always := r.Disabled(); len(list) > 0 && always && earlier == 0 {
+	if list, always := r.Disabled(); len(list) > 0 && len(r.Done) == idle { // which is said below
+	} else if len(list) > 0 && always && earlier == 0 {
 		text += fmt.Sprintf(", but for %s, which %s disabled", items(len(list), itemList(list)), one(len(list), "is", "are"))
 	} else if len(list) > 0 {
 		text += fmt.Sprintf(", some of them but for %s, which %s disabled then", items(len(list), itemList(list)), one(len(list), "was", "were"))
+	}
+	if idle > 0 {
+		text += fmt.Sprintf("; %d more %s asked for and ran nothing, as all items were disabled: ask for %s with another id",
+			idle, one(idle, "was", "were"), one(idle, "it", "them"))
 	}
 	if unseen > 0 {
 		text += fmt.Sprintf("; %d more %s asked for, and whether they ran cannot be seen, as %s", unseen, one(unseen, "was", "were"), unrecorded)

@@ -478,6 +478,116 @@ func TestABackfillBesideADisabledItem(t *testing.T) {
 	})
 }
 
+// An item that is enabled between two fires runs for the one before, and the next is asked for when it has, whoever asks for
+// the next: the same call, or another one with the same id.
+func TestAnItemIsEnabledBetweenTwoFires(t *testing.T) {
+	t.Parallel()
+	for name, one := range map[string]bool{"in one call": true, "fire by fire": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newGround(t)
+				g.do(registry.Put(nodes.ItemDisabled(1), ""))
+				run := func(items ...int) {
+					outcomes := make(map[int]jobtree.Outcome)
+					for _, n := range items {
+						outcomes[n] = jobtree.Success
+					}
+					g.runs(outcomes)
+				}
+				enabled := make(chan struct{})
+				enable := func() {
+					g.do(registry.Delete(nodes.ItemDisabled(1)))
+					close(enabled)
+				}
+				if one { // as the next fire is about to be asked for
+					second := attempt{after: 1}
+					second.ahead(g, func(txn registry.Txn) registry.Txn {
+						enable()
+						txn.If = append(txn.If, registry.Absent(nodes.Config())) // and it is decided anew
+						return txn
+					})
+				}
+				last := make(chan struct{})
+				go func() {
+					defer close(last)
+					time.Sleep(time.Second)
+					run(0, 2, 3)
+					<-enabled
+					time.Sleep(time.Minute)
+					run(1)
+					time.Sleep(time.Second)
+					run(0, 1, 2, 3)
+				}()
+				opts, began := operate.Options{ID: "fill"}, time.Now()
+				done := func(fires []time.Time) operate.BackfillResult {
+					r, err := g.op.Backfill(t.Context(), theJob, fires, operate.Trigger{}, opts)
+					require.NoError(t, err)
+					return r
+				}
+				if one {
+					r := done(everyFive(2))
+					require.Equal(t, "2 of 2 fires have run", r.Summary())
+				} else {
+					done(everyFive(2)[:1])
+					enable()
+					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+					defer cancel()
+					r, err := g.op.Backfill(ctx, theJob, everyFive(2)[1:], operate.Trigger{}, opts)
+					require.ErrorIs(t, err, context.DeadlineExceeded)
+					require.Equal(t, everyFive(2)[1:], r.Left)
+					dry, err := g.op.Backfill(t.Context(), theJob, everyFive(2)[1:], operate.Trigger{}, operate.Options{ID: "fill", DryRun: true})
+					require.NoError(t, err)
+					require.Equal(t, []string{"fire 1999-12-31T20:00:00Z goes on, and is waited for"}, dry.Warnings)
+					opts.Again = true // as a client asks that was told what is under way
+					require.Equal(t, "1 of 1 fires have run", done(everyFive(2)[1:]).Summary())
+				}
+				<-last
+				require.GreaterOrEqual(t, time.Since(began), time.Minute)
+			})
+		})
+	}
+}
+
+// A dry run of a backfill that goes on plans the first fire that nobody has asked for.
+func TestADryRunOfABackfillThatGoesOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		ran := g.answering(succeed)
+		_, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "fill"})
+		require.NoError(t, err)
+		g.do(registry.Put(nodes.ItemDisabled(1), ""))
+		dry, err := g.op.Backfill(t.Context(), theJob, everyFive(3), operate.Trigger{}, operate.Options{ID: "fill", DryRun: true})
+		require.NoError(t, err)
+		require.Equal(t, []string{"item 1 is disabled, and runs for none of the fires until it is enabled"}, dry.Warnings)
+		require.Equal(t, everyFive(3)[2:], dry.Left)
+		dry, err = g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "fill", DryRun: true})
+		require.NoError(t, err)
+		require.Empty(t, dry.Warnings)
+		require.Empty(t, dry.Left)
+		require.Equal(t, everyFive(2), ran())
+	})
+}
+
+// A fire for which no item has run does not count as one that has.
+func TestAFireForWhichNothingRan(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() {
+			time.Sleep(time.Second)
+			for item := range 4 {
+				g.do(registry.Put(nodes.ItemDisabled(item), ""))
+			}
+		}()
+		r, err := g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, operate.Options{})
+		require.NoError(t, err)
+		require.Equal(t, 1, r.Idle())
+		require.Equal(t, "0 of 1 fires have run; 1 more was asked for and ran nothing, as all items were disabled: ask for it with another id", r.Summary())
+	})
+}
+
 func TestWhatABackfillSaysAtItsEnd(t *testing.T) {
 	t.Parallel()
 	fire := func(states ...operate.TriggerState) operate.Result {

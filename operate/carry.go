@@ -223,7 +223,7 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 	const look = "look at what was done since, and ask with another id if it is still wanted"
 	switch {
 	case err != nil:
-	case opts.Again:
+	case opts.Again && !is: // else the job tells that it did not come so far
 		return decision{}, false, refuse(CauseOvertaken, look, "it was done, and the job does not know the id %q any more", id)
 	case opts.Since != 0 && !is && !w.tellsSince(opts.Since):
 		return decision{}, false, refuse(CauseOvertaken, look, "it may have been done since revision %d, and the job would not know the id %q any more", opts.Since, id)

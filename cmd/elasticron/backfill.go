@@ -76,6 +76,9 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 			return err
 		}
 		again = againText(result.MayHaveRun, len(fires))
+		if asked := len(fires) - len(result.Left); asked > 0 {
+			again += fmt.Sprintf("  %d of the %d fires were asked for before with this id, and are left out\n", asked, len(fires))
+		}
 		for _, warning := range result.Warnings {
 			again += "  ! " + warning + "\n"
 		}
@@ -85,16 +88,16 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 			_, _ = io.WriteString(v.news, again)
 			return v.output.write(v.out, result)
 		}
-		for _, fire := range fires {
+		for _, fire := range result.Left {
 			if _, err := fmt.Fprintln(v.out, instant(fire)); err != nil {
 				return err
 			}
 		}
-		_, err := fmt.Fprintf(v.out, "%s%d fires. %s\n", again, len(fires), nothingDone)
+		_, err := fmt.Fprintf(v.out, "%s%s. %s\n", again, fireCount(len(result.Left)), nothingDone)
 		return err
 	}
 	if !v.yes {
-		if err := v.ask(fmt.Sprintf("backfill %d fires of job %q\n%s", len(fires), job, again)); err != nil {
+		if err := v.ask(fmt.Sprintf("backfill %s of job %q\n%s", fireCount(len(fires)), job, again)); err != nil {
 			return err
 		}
 	}
@@ -132,6 +135,13 @@ func (v *verb) backfill(job string, fires []time.Time, t operate.Trigger) error 
 		}
 	}
 	return err
+}
+
+func fireCount(n int) string {
+	if n == 1 {
+		return "1 fire"
+	}
+	return fmt.Sprintf("%d fires", n)
 }
 
 // refusedForGood tells whether the same command would be refused again, whenever it is given.

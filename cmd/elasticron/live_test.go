@@ -190,7 +190,17 @@ func TestABackfillByCommand(t *testing.T) {
 	require.Equal(t, exitSome, status)
 	require.Equal(t, "2 of 3 fires have run.\n", out)
 	require.Regexp(t, `fire 2022-07-01T00:00:00Z: item 0 failed \(no such table\); go on with the same command and --id again@\d+, which leaves out the fire that failed\n$`, errOut)
-	require.Contains(t, l.must(t, backfill("--dry-run", "--id", "again")...), "! 1 of the 3 fires may have run already", "the others are left out")
+	server := l.withServer(t)
+	l.must(t, on("disable", "item/orders/1", "--yes")...)
+	for _, flags := range [][]string{on(), server} {
+		out = l.must(t, append(append([]string{"backfill", "orders", "--dry-run", "--id", "again"}, between...), flags...)...)
+		require.Contains(t, out, "! 1 of the 3 fires may have run already", "the others are left out")
+		require.Contains(t, out, "  2 of the 3 fires were asked for before with this id, and are left out\n")
+		require.Contains(t, out, "  ! item 1 is disabled, and runs for none of the fires until it is enabled\n")
+		require.Regexp(t, `^2023-07-01 00:00:00 UTC\n`, out)
+		require.Contains(t, out, "\n1 fire. Nothing was done")
+	}
+	l.must(t, on("enable", "item/orders/1", "--yes")...)
 	out, errOut, status = l.does(t, backfill("--yes", "--id", "again")...)
 	require.Equal(t, exitSome, status, "the failure is told once more")
 	require.Equal(t, "3 of 3 fires have run; 1 of them was asked for by an earlier call, which has said what ran.\n", out)

@@ -34,6 +34,9 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	result.MayHaveRun = judged.MayHaveRun
 	if opts.DryRun {
 		result.Warnings = judged.Warnings
+		if err == nil {
+			result.Left = judged.Left
+		}
 	}
 	if err != nil || opts.DryRun { // all of them are judged before the first is run
 		return result, err
@@ -105,6 +108,9 @@ func (n *Namespace) backfillOne(
 				opts.Progress(result.Progress)
 			}
 			return result, failed, nil
+		}
+		if failed != nil { // of the fire before, which an item had still to run for: this one was not asked for
+			return result, nil, failed
 		}
 		if answer.UnderWay != nil {
 			result = answer.UnderWay.Result()

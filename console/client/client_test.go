@@ -556,6 +556,33 @@ func TestAFailedFireWhoseAnswerWasLost(t *testing.T) {
 	require.Equal(t, 2, asked)
 }
 
+// A fire for which an item runs that was enabled behind it is waited for, and if that fails, the next one is not asked for.
+func TestAnItemThatFailsBetweenTwoFires(t *testing.T) {
+	t.Parallel()
+	fires := []time.Time{time.Unix(0, 0).UTC(), time.Unix(60, 0).UTC()}
+	asked := 0
+	n := open(t, func(w http.ResponseWriter, r *http.Request) {
+		if _, _ = io.Copy(io.Discard, r.Body); r.URL.Query().Has(wire.ParamDryRun) {
+			write(w, "application/json", 200, wire.Backfill{ID: "night"})
+			return
+		}
+		out := wire.Outcome{ID: "night", Progress: &operate.Progress{Done: asked == 0}}
+		switch asked++; asked {
+		case 1:
+			write(w, "application/json", 200, wire.Backfill{ID: "night", Done: []wire.Outcome{out}})
+		case 2:
+			write(w, "application/json", 202, wire.Backfill{ID: "night", UnderWay: &out, Unconfirmed: "it takes long"})
+		default:
+			write(w, "application/json", 200, wire.Backfill{ID: "night", Failed: "fire 0: item 1 failed", FailedItems: []operate.ItemProgress{{Item: 1, State: operate.ItemFailed}}})
+		}
+	})
+	r, err := n.Backfill(t.Context(), "orders", fires, operate.Trigger{}, operate.Options{ID: "night", Since: 7})
+	require.EqualError(t, err, "fire 0: item 1 failed")
+	require.Len(t, r.Done, 1)
+	require.Equal(t, fires[1:], r.Left)
+	require.Equal(t, 3, asked)
+}
+
 // A removal that was not over is gone on with, also if the job went between two requests.
 func TestARemovalGoesOn(t *testing.T) {
 	t.Parallel()
