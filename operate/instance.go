@@ -13,8 +13,8 @@ import (
 // with its other jobs until it starts anew. It is done when the instance is gone and runs no item of the job any more; until
 // then a run is cut short by whoever ends the process. Runs of a job that does not record them, and those of a Java instance,
 // cannot be seen; the plan warns of it. Nor can it be seen why an instance is gone: if its session ended before it learned of
-// this, as that of a process which is cut off, nobody was shut down, and it takes part again when it reaches the registry. Who
-// sees it back while waiting is told. It is refused if the instance does not take part, or is leaving already.
+// this, as that of a process which is cut off, nobody was shut down, and it takes part again when it reaches the registry. So the
+// progress says, unless something that ran there was seen to outlive the leave. Who sees it back while waiting is told. It is refused if the instance does not take part, or is leaving already.
 //
 // From a Java instance the node is taken, as Java's own console does it. Beside ElasticJob
 // 3.x it is taken from every instance. What runs there with failover on is then run again elsewhere; the plan warns of it.
@@ -27,6 +27,7 @@ func instanceTarget(instance string) string { return "instance " + instance }
 func shutDownDeed(job, instance string) deed {
 	created := registry.Revision(0) // of the instance that was shut down; its process may come back under the same id. 0: earlier
 	var session registry.SessionID  // of that instance
+	outlived := false               // that session was seen to own something when the instance was gone: it has learned of this
 	return deed{
 		verb: VerbShutDown, job: job, target: instanceTarget(instance),
 		decide: func(w *world) (decision, error) {
@@ -46,9 +47,12 @@ func shutDownDeed(job, instance string) deed {
 			running := w.runningAt(instance, since)
 			switch still := items(len(running), listed(running)); {
 			case left && len(running) > 0:
+				outlived = outlived || slices.ContainsFunc(running, func(n int) bool { return session != 0 && w.state.Item(n).Running.Session == session })
 				return Progress{Of: 1, Text: "the instance has left, and still runs " + still}
-			case left:
+			case left && outlived:
 				return reached(1, 1, "the instance is gone")
+			case left:
+				return reached(1, 1, "the instance is gone"+orAway)
 			case len(running) > 0:
 				return Progress{Of: 1, Text: "the instance is asked to leave, and runs " + still}
 			default:
@@ -58,6 +62,9 @@ func shutDownDeed(job, instance string) deed {
 		ends: true,
 	}
 }
+
+// orAway is what the registry does not tell of an instance that is gone.
+const orAway = "; if it was cut off from the registry before it learned of this, it takes part again when it reaches it"
 
 func shutDown(w *world, instance string) (decision, error) {
 	if !w.state.Config.Exists() { // one that cannot be read does not keep an instance from leaving

@@ -64,6 +64,24 @@ func TestAnInstanceThatWasShutDownIsBack(t *testing.T) {
 	})
 }
 
+// An instance whose session ends is gone like one that has left, and may come back: nobody is told that it was shut down for good.
+func TestAnInstanceThatIsOnlyAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		go func() {
+			time.Sleep(time.Second)
+			g.leave(first) // as its session ends
+		}()
+		r, err := g.op.ShutDown(t.Context(), theJob, first, waiting())
+		require.NoError(t, err)
+		require.Equal(t, operate.Progress{
+			Done: true, Ready: 1, Of: 1,
+			Text: "the instance is gone; if it was cut off from the registry before it learned of this, it takes part again when it reaches it",
+		}, r.Progress)
+	})
+}
+
 // An instance that dies at that moment is not created anew, without an owner.
 func TestAnInstanceThatDiesIsNotShutDown(t *testing.T) {
 	t.Parallel()
