@@ -34,7 +34,7 @@ type noted struct {
 	operated     jobtree.Stored[jobtree.Operated]
 	operatedLast time.Time // when the newest of its operations was done
 	dueSince     time.Time // when an operation last changed which fires its items have to run for
-	removing     bool      // an operation is removing the job
+	removing     string    // how far an operation is that removes the job; empty if none does
 	moving       string    // why it does not run because it moves to another registry; empty if it does not
 }
 
@@ -76,7 +76,7 @@ func (l *look) noteOperated(nodes []registry.Change) {
 	}
 	l.operated.Revision = nodes[i].New.Revision
 	l.operated.Value, l.operated.Err = jobtree.DecodeOperated(nodes[i].New)
-	l.removing = l.operated.Value.Removing != ""
+	l.removing = unfinished(l.operated.Value, l.st.Config.Exists())
 	if m, runs := l.operated.Value.Moving, l.st.Config.Err == nil && !l.st.Config.Value.Disabled; m != nil && !runs {
 		l.moving = fmt.Sprintf("the move %s has stopped it at %s on its way to the registry %q", m.Move, m.Since.UTC().Format(time.RFC3339), m.To)
 	}
@@ -91,6 +91,26 @@ func (l *look) noteOperated(nodes []registry.Change) {
 			l.dueSince = op.When
 		}
 	}
+}
+
+// unfinished says that the removal of a job has begun, and what to do if whoever began it is gone: what the registry tells is the
+// same while somebody waits for the last run to end. Empty if none has begun.
+func unfinished(o jobtree.Operated, configured bool) string {
+	if o.Removing == "" {
+		return ""
+	}
+	begun := ""
+	for _, op := range slices.Backward(o.Operations) {
+		if op.Verb == string(VerbRemove) || op.Verb == string(VerbNoFiles) {
+			begun = " (" + credit(op) + ")"
+			break
+		}
+	}
+	text := fmt.Sprintf("its removal has begun%s and is not finished: if nobody goes on with it, elasticron remove finishes it", begun)
+	if !configured { // which is deleted first of a job that is large
+		return text + ", and nothing calls it off any more"
+	}
+	return text + ", and elasticron enable calls it off"
 }
 
 // noteMigration takes over how far elasticron migrate is with the job.

@@ -108,6 +108,36 @@ func TestARemovalIsGoneOnWithOrCalledOff(t *testing.T) {
 	})
 }
 
+// Whoever looks at a job whose removal nobody has finished learns that, and how to go on.
+func TestAnUnfinishedRemovalIsShown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		why := func() string {
+			ns, err := operate.ReadNamespace(t.Context(), g.registry, time.Now())
+			require.NoError(t, err)
+			row, found := ns.Job(theJob)
+			require.True(t, found)
+			require.Equal(t, operate.Removing, row.Reasons[0].Word)
+			return row.Reasons[0].Text
+		}
+		g.begin()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := g.op.Remove(ctx, theJob, operate.Options{Force: true, Reason: "too old"})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, "its removal has begun (by anna with test at 2000-01-01T00:00:00Z: too old) and is not finished: if nobody goes on with it, "+
+			"elasticron remove finishes it, and elasticron enable calls it off", why())
+		g.leave(first)
+		g.leave(second)
+		g.do(registry.Delete(nodes.ItemRunning(1)), registry.Delete(nodes.Config())) // it stops after the first part
+		require.Contains(t, why(), "elasticron remove finishes it, and nothing calls it off any more")
+		g.refused(operate.CauseUnknownJob, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
+		require.NoError(t, errOf(g.op.Remove(t.Context(), theJob, silent())))
+		require.Empty(t, g.all())
+	})
+}
+
 func TestARemovalThatIsCalledOffMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

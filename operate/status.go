@@ -40,7 +40,7 @@ const (
 	// NoLeader: nobody leads the job, though instances live that may. It is so for a moment when a leader leaves or dies. If it
 	// stays so, every process refuses the settings: the last one keeps its items, and nothing runs.
 	NoLeader ReasonWord = "NO_LEADER"
-	// Removing: the job is being removed.
+	// Removing: the removal of the job has begun, and is not finished.
 	Removing ReasonWord = "REMOVING"
 	// Moving: the job does not run here because it is on its way to another registry, or back, or has gone there.
 	Moving ReasonWord = "MOVING"
@@ -96,8 +96,8 @@ func shown(status Status, reasons []Reason) string {
 // status returns the job's status and all reasons.
 func (l *look) status(items []ItemRow) (Status, []Reason) {
 	var reasons []Reason
-	if l.removing {
-		reasons = append(reasons, because(Removing, "the job is being removed"))
+	if l.removing != "" {
+		reasons = append(reasons, because(Removing, "%s", l.removing))
 	}
 	if l.moving != "" {
 		reasons = append(reasons, because(Moving, "%s", l.moving))
@@ -109,7 +109,7 @@ func (l *look) status(items []ItemRow) (Status, []Reason) {
 	if status != OK {
 		reasons = append(reasons, reason)
 	}
-	if l.paused == "" && !l.removing && l.moving == "" && leaderless(l.st) {
+	if l.paused == "" && l.removing == "" && l.moving == "" && leaderless(l.st) {
 		reasons = append(reasons, because(NoLeader, "%s", nobodyLeads))
 	}
 	if status == Crashed && l.disabled() { // which goes on when somebody joins

@@ -91,4 +91,8 @@ func TestAServerEndsDuringARemoval(t *testing.T) {
 	require.Zero(t, w.under())
 	require.Contains(t, log.String(), `msg="a removal was not brought to its end" namespace=shop job=orders id=going who=anna`)
 	require.Contains(t, w.remove(t), "ask for it again")
+	require.Eventually(t, func() bool {
+		got := w.ask(t, anna, "GET", "/jobs/orders", nil)
+		return bytes.Contains(got.body, []byte("is not finished: if nobody goes on with it, elasticron remove finishes it"))
+	}, 10*time.Second, 50*time.Millisecond, "who looks at the job learns how it goes on")
 }
