@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
@@ -31,8 +32,8 @@ type login struct {
 	password func(context.Context) (string, error)
 
 	mu      sync.Mutex
-	running *loggingIn // nil while nobody logs in
-	taken   string     // the password that etcd took last, if it was asked for
+	running *loggingIn             // nil while nobody logs in
+	taken   atomic.Pointer[string] // the password that etcd took last, if it was asked for; not under mu
 }
 
 func newLogin(config Config) *login {
@@ -128,18 +129,14 @@ func (l *login) authenticate(ctx context.Context, req any, send func(req any) er
 	with := func(password string) error {
 		err := send(&pb.AuthenticateRequest{Name: asked.Name, Password: password})
 		if err == nil {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			l.taken = password
+			l.taken.Store(&password)
 		}
 		return err
 	}
-	l.mu.Lock()
-	before := l.taken
-	l.mu.Unlock()
+	before := l.taken.Load()
 	err = with(password)
-	if before != "" && before != password && errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed) {
-		err = with(before)
+	if before != nil && *before != password && errors.Is(rpctypes.Error(err), rpctypes.ErrAuthFailed) {
+		err = with(*before)
 	}
 	return err
 }
