@@ -88,6 +88,18 @@ func TestAHeldKeyInTheSettings(t *testing.T) {
 	require.Equal(t, 48190, s.revision)
 }
 
+// jumps looks at the overview of a scene of five jobs, asks for the way to a job, and types a part of its name.
+func jumps(t *testing.T, s *scene) *tab {
+	t.Helper()
+	tab := look(t)
+	tab.open(s.shop(""))
+	tab.sees("#needs", "orders-mail")
+	tab.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
+	tab.until(`document.querySelectorAll("#jump .name").length === 5`)
+	tab.press("settle")
+	return tab
+}
+
 // Who types the name of a job and goes to it comes to that one, also if the server takes its time.
 func TestTheWayToAJobWaits(t *testing.T) {
 	t.Parallel()
@@ -99,12 +111,7 @@ func TestTheWayToAJobWaits(t *testing.T) {
 		}
 		return false
 	})
-	tab := look(t)
-	tab.open(s.shop(""))
-	tab.sees("#needs", "orders-mail")
-	tab.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	tab.until(`document.querySelectorAll("#jump .name").length === 5`)
-	tab.press("settle")
+	tab := jumps(t, s)
 	tab.press(kb.Enter)
 	tab.settled()
 	close(hold)
@@ -125,12 +132,7 @@ func TestAnOlderSearchFails(t *testing.T) {
 		answer(w, 503, object{"title": "away", "status": 503, "detail": "the old search failed"})
 		return true
 	})
-	tab := look(t)
-	tab.open(s.shop(""))
-	tab.sees("#needs", "orders-mail")
-	tab.press("k", chromedp.KeyModifiers(chromedp.ModifierCtrl))
-	tab.until(`document.querySelectorAll("#jump .name").length === 5`)
-	tab.press("settle")
+	tab := jumps(t, s)
 	const found = `[...document.querySelectorAll("#jump li")].map(e => e.firstChild.firstChild.textContent).join()`
 	tab.until(found + ` === "orders-settle"`)
 	close(hold)
