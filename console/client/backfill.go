@@ -34,8 +34,8 @@ func (n *Namespace) Backfill(ctx context.Context, job string, fires []time.Time,
 	result.MayHaveRun = judged.MayHaveRun
 	if opts.DryRun {
 		result.Warnings = judged.Warnings
-		if err == nil {
-			result.Left = judged.Left
+		if asked := len(result.Left) - len(judged.Left); err == nil && asked > 0 { // by its id before; the answer names no time zone
+			result.Left = result.Left[asked:]
 		}
 	}
 	if err != nil || opts.DryRun { // all of them are judged before the first is run
