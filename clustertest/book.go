@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -112,14 +113,7 @@ func (b *book) returns(ctx context.Context, e *Execution, err error) {
 // madeRoom tells whether code has come to an end as it was told to, with work left.
 func madeRoom(ctx context.Context, err error) (made bool) {
 	defer func() { _ = recover() }() // the methods of an error may panic
-	select {
-	case <-job.Yield(ctx):
-	default:
-		if !errors.Is(context.Cause(ctx), scheduler.ErrStopped) {
-			return false
-		}
-	}
-	return errors.Is(err, job.ErrYielded)
+	return execution.Told(ctx, job.Yield(ctx)) && errors.Is(err, job.ErrYielded)
 }
 
 func outcomeOf(err error, cut bool) Outcome {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/elasticron/elasticron/internal/execution"
 )
 
 // Dataflow is a job whose every item fetches data and processes it. Its [Config.Type] is
@@ -11,10 +13,11 @@ import (
 //
 // Without [Config.StreamingProcess], an item fetches once and processes what it got, if it got anything. With it,
 // the item goes on until a fetch gives nothing. Between two batches it stops when [Yield] says so: because the
-// item moved, it, its job or its server was disabled, the stream was switched off, or the instance stops. It returns
-// [ErrYielded] then, so with [Config.Failover] the stream goes on at once where the item is by now. Without, what is left waits
-// for the next fire. A stream that was switched off has succeeded, unless Process itself returned ErrYielded, alone or with
-// another error. A stream is one execution under one token, and [Config.Timeout] bounds it as a whole.
+// item moved, it, its job or its server was disabled, the stream was switched off, or the instance stops; or when a stop that
+// leaves no time has ended its context. It returns [ErrYielded] then, so with [Config.Failover] the stream goes on at once where
+// the item is by now. Without, what is left waits for the next fire. A stream that was switched off has succeeded, unless Process
+// itself returned ErrYielded, alone or with another error. A stream is one execution under one token, and [Config.Timeout] bounds
+// it as a whole.
 //
 // # Checkpoints
 //
@@ -51,16 +54,15 @@ func (d Dataflow[T]) run(ctx context.Context, sc ShardingContext) error {
 		if err != nil || !more || !sc.Streaming {
 			return err
 		}
-		if told(ctx) {
+		ended := context.Cause(ctx) // as it is before: what a stop has ended since was told to make room
+		if execution.Told(ctx, Yield(ctx)) {
 			return ErrYielded // there may be more
 		}
-		if err := context.Cause(ctx); err != nil {
-			return err
+		if ended != nil {
+			return ended
 		}
-		if p := progressOf(ctx); p != nil {
-			if err := p.Save(ctx); err != nil {
-				return fmt.Errorf("save checkpoint: %w", err)
-			}
+		if err := save(ctx); err != nil {
+			return err
 		}
 	}
 }
@@ -80,20 +82,28 @@ func (d Dataflow[T]) batch(ctx context.Context, sc ShardingContext) (bool, error
 	return true, nil
 }
 
+// save writes the checkpoint, where there is a scheduler. What is told to make room meanwhile may have the save broken off by
+// that; its checkpoint is written with its end.
+func save(ctx context.Context) error {
+	p := progressOf(ctx)
+	if p == nil {
+		return nil
+	}
+	err := p.Save(ctx)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("save checkpoint: %w", err)
+	if execution.Told(ctx, p.Yield()) {
+		return errors.Join(ErrYielded, err)
+	}
+	return err
+}
+
 // offsetOr returns the checkpoint of the context, or what the caller was given outside of a scheduler.
 func offsetOr(ctx context.Context, given string) string {
 	if progressOf(ctx) == nil {
 		return given
 	}
 	return Offset(ctx)
-}
-
-// told tells whether the code is to come to an end.
-func told(ctx context.Context) bool {
-	select {
-	case <-Yield(ctx):
-		return true
-	default:
-		return false
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/job"
 )
 
@@ -15,6 +16,7 @@ type desk struct {
 	offset string
 	saves  []string
 	yield  chan struct{}
+	saving func() // called before a save
 	err    error
 }
 
@@ -28,6 +30,9 @@ func (d *desk) SetOffset(offset string) error {
 
 func (d *desk) Save(context.Context) error {
 	d.saves = append(d.saves, d.offset)
+	if d.saving != nil {
+		d.saving()
+	}
 	return d.err
 }
 
@@ -134,6 +139,41 @@ func TestAStreamEnds(t *testing.T) {
 			err := code(t, flow)(job.WithProgress(ctx, test.desk), job.ShardingContext{Streaming: true})
 			require.ErrorIs(t, err, test.want)
 			require.Equal(t, test.processed, *processed)
+		})
+	}
+}
+
+// A stop that leaves no time ends the context of a stream. That tells it to make room, too, at whatever step it sees that.
+func TestAStreamMakesRoomForAStop(t *testing.T) {
+	t.Parallel()
+	boom := errors.New("boom")
+	for name, at := range map[string]struct{ process, save bool }{
+		"during a batch": {process: true},
+		"during a save":  {save: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, stop := context.WithCancelCause(t.Context())
+			defer stop(nil)
+			flow, _, processed := batches([]string{"a"}, []string{"b"})
+			process := flow.Process
+			flow.Process = func(ctx context.Context, sc job.ShardingContext, batch []string) error {
+				if at.process {
+					stop(execution.ErrStopped)
+				}
+				return process(ctx, sc, batch)
+			}
+			d := &desk{}
+			if at.save {
+				d.saving = func() { stop(execution.ErrStopped); d.err = boom }
+			}
+			err := code(t, flow)(job.WithProgress(ctx, d), job.ShardingContext{Streaming: true})
+			require.ErrorIs(t, err, job.ErrYielded)
+			require.Equal(t, []string{"a"}, *processed)
+			require.Equal(t, "a", d.offset, "the checkpoint is written with the end")
+			if at.save {
+				require.ErrorIs(t, err, boom, "what the save said is in the record, too")
+			}
 		})
 	}
 }

@@ -334,6 +334,39 @@ func TestAStreamGoesOnElsewhere(t *testing.T) {
 	})
 }
 
+// A stop that leaves no time ends the context of a stream as it tells it to make room, and the stream may see either first.
+func TestAStreamMakesRoomForAStopThatIsOverAtOnce(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := flowOf(true)
+		cfg.Cron, cfg.Failover = "0 5 0 * * ?", true
+		next := 0
+		flow := job.Dataflow[int]{
+			Fetch: func(_ context.Context, sc job.ShardingContext) ([]int, error) {
+				if next, _ = strconv.Atoi(sc.Offset); next == 3 {
+					return nil, nil
+				}
+				return []int{next + 1}, nil
+			},
+			Process: func(ctx context.Context, _ job.ShardingContext, batch []int) error {
+				if batch[0] == 2 {
+					<-ctx.Done()
+				}
+				return job.SetOffset(ctx, strconv.Itoa(batch[0]))
+			},
+		}
+		rest := counter{end: 3, keeps: true}
+		a := c.startCode("a", flow, cfg)
+		sleepUntil(6 * time.Minute)
+		c.startCode("z", rest.flow(), cfg)
+		a.StopNow()
+		sleepUntil(8 * time.Minute)
+		require.Equal(t, []int{3}, rest.done(), "the rest, and no more")
+		require.Equal(t, jobtree.Counts{Success: 1, Interrupted: 1}, c.state().Record(0).Value.Counts)
+		require.Zero(t, c.state().Record(0).Value.Reruns, "that was no loss")
+	})
+}
+
 // A stream that is switched off has done what one fire of it is by now.
 func TestAStreamThatIsSwitchedOffIsOver(t *testing.T) {
 	t.Parallel()

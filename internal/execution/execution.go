@@ -1,6 +1,7 @@
-// Package execution tells code when its execution is cancelled, and when everything stops. The context that it gets is that
-// of one attempt, which may end by the job's timeout before; then nobody could see any more that the execution was cancelled
-// as well. Nor can an execution be cancelled twice: one that has lost its session would not hear of the stop that follows.
+// Package execution tells code when it is to make room, when its execution is cancelled, and when everything stops. The context
+// that it gets is that of one attempt, which may end by the job's timeout before; then nobody could see any more that the
+// execution was cancelled as well. Nor can an execution be cancelled twice: one that has lost its session would not hear of the
+// stop that follows.
 package execution
 
 import (
@@ -41,4 +42,15 @@ func Stop(ctx context.Context) context.Context {
 		return stop
 	}
 	return context.Background()
+}
+
+// Told tells whether code was told to come to an end, by the channel that its execution offers it for that, or by a stop that has
+// ended its context. A stop that leaves no time does both at once, and code may see the end of its context first.
+func Told(ctx context.Context, yield <-chan struct{}) bool {
+	select {
+	case <-yield:
+		return true
+	default:
+		return errors.Is(context.Cause(ctx), ErrStopped)
+	}
 }

@@ -40,7 +40,7 @@ var rooms = []struct{ name, imports string }{
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
-	{"job", "cronexpr internal/reference internal/texts"},
+	{"job", "cronexpr internal/execution internal/reference internal/texts"},
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"job/internal/tail", ""},
@@ -96,7 +96,7 @@ var rooms = []struct{ name, imports string }{
 	{"health", "scheduler"},
 	{"dump", "internal/jobtree internal/option scheduler"},
 	{"metrics", "internal/option job scheduler"},
-	{"clustertest", "cronexpr internal/jobtree job registry registry/memory scheduler"},
+	{"clustertest", "cronexpr internal/execution internal/jobtree job registry registry/memory scheduler"},
 
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree internal/option job registry"},

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
-	"github.com/elasticron/elasticron/scheduler/internal/stopping"
 )
 
 // rest is what becomes of the work that an execution has left as it made room.
@@ -21,29 +21,18 @@ const (
 )
 
 // heed returns code that takes note where it comes to an end as it was told to, with work left. To whoever calls it, it has
-// succeeded then, so that nobody tries again. Where nobody had told it to, its error says so. A stop that leaves no time ends
-// the context as it begins, and code may see that first: it was told to, too.
+// succeeded then, so that nobody tries again. Where nobody had told it to, its error says so.
 func (p *progress) heed(code job.HandlerFunc) job.HandlerFunc {
 	return func(ctx context.Context, sc job.ShardingContext) error {
 		err := code(ctx, sc)
 		if !saysYielded(err) {
 			return err
 		}
-		if !p.told() && !errors.Is(context.Cause(ctx), stopping.ErrStopped) {
+		if !execution.Told(ctx, p.yield) {
 			return fmt.Errorf("nobody had told the code to make room: %w", err)
 		}
 		p.yielded = err
 		return nil
-	}
-}
-
-// told tells whether the code was told to make room.
-func (p *progress) told() bool {
-	select {
-	case <-p.yield:
-		return true
-	default:
-		return false
 	}
 }
 
