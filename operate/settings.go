@@ -135,10 +135,11 @@ func (w *world) replaceSettings(text string) (decision, error) {
 	}
 	before := w.state.Config.Value // the zero one, if it cannot be read
 	readable := w.state.Config.Err == nil
+	if reason := jobtree.ClassStays(before, after); readable && reason != "" {
+		return decision{}, invalid(&jobtree.ValueError{Field: "jobClass", Value: after.ClassName(), Reason: reason})
+	}
 	kept := false // whether it is disabled, against what was asked for
 	switch {
-	case readable && after.ClassName() != before.ClassName():
-		return decision{}, invalid(&jobtree.ValueError{Field: "jobClass", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for; for another, remove the job first, or store one under another name", before.ClassName())})
 	case readable && after.Disabled != before.Disabled:
 		d.warn(fmt.Sprintf("the job stays %s: settings do not change that", enabledWord(before.Disabled)))
 		after.Disabled, kept = before.Disabled, true

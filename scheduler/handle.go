@@ -169,8 +169,8 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	if after.Name != before.Name {
 		return 0, &job.FieldError{Field: "Name", Value: after.Name, Reason: fmt.Sprintf("must stay %q: a job under another name is another job", before.Name)}
 	}
-	if after.ClassName() != before.ClassName() {
-		return 0, &job.FieldError{Field: "Class", Value: after.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for; for another, remove the job first, or store one under another name", before.ClassName())}
+	if reason := jobtree.ClassStays(before, after); reason != "" {
+		return 0, &job.FieldError{Field: "Class", Value: after.ClassName(), Reason: reason}
 	}
 	if err := errors.Join(j.s.checkDeclaration(ctx, after, j.r.handler), j.r.declared.check(after, j.s.traits)); err != nil {
 		return 0, err

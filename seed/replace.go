@@ -29,10 +29,8 @@ func mayStore(stored registry.Node, value string, force bool, now time.Time) err
 		return nil
 	}
 	over, never := jobtree.CheckFires(&was, c, now)
-	if was.ClassName() != c.ClassName() {
-		never = errors.Join(&jobtree.ValueError{
-			Field: "jobClass", Value: c.ClassName(), Reason: fmt.Sprintf("must stay %q: a class is what its processes have code for; for another, remove the job first, or store one under another name", was.ClassName()),
-		}, never)
+	if reason := jobtree.ClassStays(was, c); reason != "" {
+		never = errors.Join(&jobtree.ValueError{Field: "jobClass", Value: c.ClassName(), Reason: reason}, never)
 	}
 	if never != nil || force {
 		return refused(never)
