@@ -69,7 +69,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	r.Since = cmp.Or(opts.Since, checked.State)
 	var before error   // of a fire of an earlier call
 	var came time.Time // how far earlier calls had come, as far as is known
-	asked, several := span{first: r.Left[0]}, len(r.Left) > 1
+	asked, all := span{first: r.Left[0]}, r.Left
 	if len(t.Items) > 0 {
 		asked.items = itemList(slices.Sorted(slices.Values(t.Items)))
 	}
@@ -81,7 +81,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 		decide := d.decide
 		d.decide = func(w *world) (decision, error) {
 			goesOn = time.Time{}
-			if r := w.endUnseen(several, r.ID); r != nil {
+			if r := w.endUnseen(all, r.ID); r != nil {
 				return decision{}, r
 			}
 			if agreed := opts.ShownRuns; agreed != nil {
@@ -334,15 +334,10 @@ func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.T
 		if err := w.checkFires(fires); err != nil {
 			return decision{}, err
 		}
-		begun, goesOn := w.operated.Value.Find(id)
-		left := len(fires) // of which no call has asked for any
-		if goesOn {
-			came := fireOf(begun.Target)
-			left = len(slices.DeleteFunc(slices.Clone(fires), func(fire time.Time) bool { return !fire.After(came) }))
-		}
-		if r := w.endUnseen(left > 1, ""); r != nil {
+		if r := w.endUnseen(fires, id); r != nil {
 			return decision{}, r
 		}
+		_, goesOn := w.operated.Value.Find(id)
 		if agreed := opts.ShownRuns; agreed != nil && !goesOn { // else the schedule may have had later fires since it began
 			for _, fire := range fires {
 				if fire.After(agreed.Last) && !fire.After(may.Last) {
@@ -355,6 +350,17 @@ func (o *Operator) checkBackfill(ctx context.Context, job string, fires []time.T
 	opts.DryRun, opts.Again, opts.ID, opts.Since = true, false, "", 0
 	checked, err := o.carry(ctx, d, opts)
 	return checked, may, err
+}
+
+// unasked returns the fires of a backfill, ascending, for which no call with its id has asked yet.
+func (w *world) unasked(fires []time.Time, id string) []time.Time {
+	begun, _ := w.operated.Value.Find(id)
+	came := fireOf(begun.Target) // of one that has not begun, the zero time
+	next := slices.IndexFunc(fires, func(fire time.Time) bool { return fire.After(came) })
+	if next < 0 {
+		return nil
+	}
+	return fires[next:]
 }
 
 // mayHaveRun says which fires may have run already, for these items; none are all. id is that of the backfill.
@@ -377,18 +383,13 @@ func (w *world) mayHaveRun(fires []time.Time, items []int, id string) (may MayHa
 			ran(e.Fire)
 		}
 	}
-	var came time.Time
 	for _, op := range w.operated.Value.Operations {
-		switch {
-		case op.Verb != string(VerbBackfill):
-		case op.ID == id:
-			came = fireOf(op.Target)
-		default:
+		if op.Verb == string(VerbBackfill) && op.ID != id {
 			ran(fireOf(op.Target))
 		}
 	}
-	for _, fire := range fires {
-		if fire.After(came) && !fire.After(may.Last) {
+	for _, fire := range w.unasked(fires, id) {
+		if !fire.After(may.Last) {
 			may.Fires++
 		}
 	}
@@ -461,11 +462,13 @@ func (w *world) checkFires(fires []time.Time) error {
 	return nil
 }
 
-// endUnseen refuses a fire of several where nobody sees when one has run: the next would take its place before. It is one of
-// several if the backfill with the id has come to another before, too: it may be driven fire by fire.
-func (w *world) endUnseen(several bool, id string) *Refusal {
+// endUnseen refuses a backfill that has a fire to ask for, one of several, where nobody sees when one has run: the next would
+// take its place before. It is one of several if the backfill with the id has come to another before, too: it may be driven
+// fire by fire.
+func (w *world) endUnseen(fires []time.Time, id string) *Refusal {
 	_, goesOn := w.operated.Value.Find(id)
-	if w.java || w.state.Config.Value.Monitored() || !several && !goesOn {
+	several := len(fires) > 1 || goesOn
+	if w.java || w.state.Config.Value.Monitored() || !several || len(w.unasked(fires, id)) == 0 {
 		return nil
 	}
 	return refuse(CauseInvalid, "trigger the fires one by one, when the one before has run, or switch monitorExecution on",

@@ -447,6 +447,25 @@ func TestABackfillOfAJobThatBecomesUnrecorded(t *testing.T) {
 			require.Equal(t, everyFive(1), ran())
 		})
 	})
+	t.Run("before the last fire", func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			ran := g.answering(succeed)
+			_, err := g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, operate.Options{ID: "fill"})
+			require.NoError(t, err)
+			g.unrecorded()
+			for _, dry := range []bool{true, false} {
+				r, err := g.op.Backfill(t.Context(), theJob, everyFive(2), operate.Trigger{}, operate.Options{ID: "fill", DryRun: dry})
+				g.refused(operate.CauseInvalid, err)
+				require.Equal(t, everyFive(2), r.Left)
+			}
+			_, err = g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, operate.Options{ID: "fill"})
+			var unconfirmed *operate.UnconfirmedError
+			require.ErrorAs(t, err, &unconfirmed, "what was asked for before is not refused")
+			require.Equal(t, everyFive(1), ran())
+		})
+	})
 }
 
 // A disabled item does not run for the fires of a backfill, which says so before and after, and promises no run that the next
