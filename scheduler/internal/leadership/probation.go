@@ -41,7 +41,7 @@ type probation struct {
 type witnessed struct {
 	ttl    time.Duration    // of sessions; zero = not known yet
 	young  []newcomer       // in no order
-	deaths map[string]death // by the server; nil where there were none
+	deaths map[string]death // by the server; nil where there were none, and none that may have been one
 	over   time.Time        // when the next probation ends of those that a plan has left out; zero = it left out nobody
 }
 
@@ -55,8 +55,9 @@ type newcomer struct {
 
 // death is the last one of a young instance on a server.
 type death struct {
-	at   time.Time
-	told bool // the log says it
+	at       time.Time
+	told     bool // the log says it
+	mayLeave bool // it may have been a leave, and nothing before it was a death
 }
 
 // observe takes in who has come and gone by a step. An instance does not see its own death.
@@ -126,7 +127,7 @@ func (w *witnessed) goes(v room.View, t jobtree.Touched, now time.Time) bool {
 	w.young = slices.DeleteFunc(w.young, func(n newcomer) bool {
 		age, seen := now.Sub(n.joined), v.State.Instance(n.id).Created == n.created
 		if died := !seen && !n.leaves && !left(v, t, n.id); died && age < youngFor*w.ttl {
-			w.remember(jobtree.ServerOf(n.id), now)
+			w.remember(jobtree.ServerOf(n.id), now, answered(v, t, n.id))
 		}
 		return !seen || age >= youngFor*w.ttl
 	})
@@ -137,27 +138,36 @@ func (w *witnessed) goes(v room.View, t jobtree.Touched, now time.Time) bool {
 	return !w.empty()
 }
 
-// left tells of an instance that is gone whether it may have left: who does says so in the same transaction, by asking for a
+// left tells of an instance that is gone whether it has left: who does says so in the same transaction, by asking for a
 // resharding. A leader that gives its items to others with it does not, and it looks like one whose session has ended.
 // Of a job that is removed, or has moved, or whose items stay where they are, nobody says it, and it does not matter.
-//
-// One step of a view may show a leave and the resharding that answered it, so that nothing of the request is seen. Whoever
-// leads has seen what it has answered.
 func left(v room.View, t jobtree.Touched, id string) bool {
 	s := v.State
 	if !s.Config.Exists() || s.Elsewhere() || !s.MembersMatter() || slices.Contains(s.Left, id) {
 		return true
 	}
-	replaced := s.Instance(id).Created != 0 // by another life of the same, which asks as it joins
-	answered := !v.Leads() && (t.Necessary || t.Epoch)
-	return !replaced && (answered || t.Necessary && s.Necessary != 0 || t.Leader && s.Leader.Created == 0)
+	return !replaced(v, id) && (t.Necessary && s.Necessary != 0 || t.Leader && s.Leader.Created == 0)
 }
 
-func (w *witnessed) remember(server string, now time.Time) {
+// replaced tells of an instance that is gone whether another life of the same has taken its place, which asks for a resharding as
+// it joins.
+func replaced(v room.View, id string) bool { return v.State.Instance(id).Created != 0 }
+
+// answered tells of an instance that is gone whether it may have left all the same: one step of a view may show a leave and the
+// resharding that answered it, so that nothing of the request is seen. Whoever leads has seen what it has answered.
+func answered(v room.View, t jobtree.Touched, id string) bool {
+	return !v.Leads() && !replaced(v, id) && (t.Necessary || t.Epoch)
+}
+
+// remember takes in a death, or what may have been one. Whoever sees each death only with its resharding would never know of
+// any: where another one went so before, which may have left as well, it is a death. Of one step, all may have left.
+func (w *witnessed) remember(server string, now time.Time, mayLeave bool) {
 	if w.deaths == nil {
 		w.deaths = make(map[string]death)
 	}
-	w.deaths[server] = death{at: now, told: w.deaths[server].told && w.remembers(w.deaths[server], now)}
+	before, is := w.deaths[server]
+	is = is && w.remembers(before, now) && (!before.mayLeave || before.at.Before(now))
+	w.deaths[server] = death{at: now, told: is && before.told, mayLeave: mayLeave && !is}
 }
 
 // forget lets go of what is remembered no longer.
@@ -172,7 +182,7 @@ func (w *witnessed) memory() time.Duration { return max(remembered, rememberedFo
 // ends returns when the probation of an instance ends; zero if it is on none.
 func (w *witnessed) ends(i jobtree.Instance, now time.Time) time.Time {
 	d, dies := w.deaths[jobtree.ServerOf(i.ID)]
-	if !dies || !w.remembers(d, now) {
+	if !dies || d.mayLeave || !w.remembers(d, now) {
 		return time.Time{}
 	}
 	k := slices.IndexFunc(w.young, func(n newcomer) bool { return n.id == i.ID && n.created == i.Created })
@@ -253,7 +263,8 @@ func (p *probation) untold(v room.View, without func(jobtree.Instance) bool) []s
 	for _, i := range v.State.Instances {
 		server := jobtree.ServerOf(i.ID)
 		if d := deaths[server]; without(i) && !d.told {
-			deaths[server] = death{at: d.at, told: true}
+			d.told = true
+			deaths[server] = d
 			servers = append(servers, server)
 		}
 	}
