@@ -21,7 +21,7 @@ func (p reporter) Round(r executions.Round) {
 // Item implements [executions.Reporter].
 func (p reporter) Item(r executions.Run) {
 	if !r.Ended.IsZero() {
-		p.r.tally.count(r.Err, r.Refused)
+		p.r.tally.count(r)
 	}
 	if len(p.r.s.observer.all) > 0 { // the event is large
 		p.r.s.observer.observe(itemEvent(r))

@@ -8,6 +8,7 @@ import (
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/scheduler/internal/executions"
 )
 
 // Statistics are the numbers of a job: of its items, from their records in the registry, and of this
@@ -53,26 +54,41 @@ type JavaStatistics struct {
 	LastEnd   time.Time `json:"last_end,omitzero"`   // zero while it runs
 }
 
-// ServerStatistics are the numbers of executions that ended in this process since it declared the job.
-// Refused are those whose end could not be recorded, whatever they returned.
+// ServerStatistics are the numbers of executions that ended in this process since it declared the job, told apart as the records
+// of items and the metrics do. Interrupted are those that returned an error after their context had ended, as in a stop, or made
+// room by [job.ErrYielded]: they have not failed. Refused are those whose end could not be recorded, whatever they returned.
 type ServerStatistics struct {
-	Instance string `json:"instance"`
-	Success  int64  `json:"success"`
-	Failure  int64  `json:"failure"`
-	Refused  int64  `json:"refused"`
+	Instance    string `json:"instance"`
+	Success     int64  `json:"success"`
+	Failure     int64  `json:"failure"`
+	Interrupted int64  `json:"interrupted"`
+	Refused     int64  `json:"refused"`
 }
 
-// tally counts executions of this process.
-type tally struct{ success, failure, refused atomic.Int64 }
+// tally counts executions of this process. What is rare has less room: each job has one.
+type tally struct {
+	success, failure     atomic.Int64
+	interrupted, refused atomic.Uint32
+}
 
-func (t *tally) count(err, refused error) {
+func (t *tally) count(r executions.Run) {
 	switch {
-	case refused != nil:
+	case r.Refused != nil:
 		t.refused.Add(1)
-	case err != nil:
-		t.failure.Add(1)
-	default:
+	case r.Err == nil:
 		t.success.Add(1)
+	case r.CutShort:
+		t.interrupted.Add(1)
+	default:
+		t.failure.Add(1)
+	}
+}
+
+// of returns what an instance has counted.
+func (t *tally) of(instance string) ServerStatistics {
+	return ServerStatistics{
+		Instance: instance, Success: t.success.Load(), Failure: t.failure.Load(),
+		Interrupted: int64(t.interrupted.Load()), Refused: int64(t.refused.Load()),
 	}
 }
 
@@ -92,9 +108,7 @@ func (j *Job) Statistics(ctx context.Context) (Statistics, error) {
 	if err != nil {
 		return Statistics{}, fmt.Errorf("statistics of job %q: %w", r.name, err)
 	}
-	all := Statistics{Job: r.name, Server: ServerStatistics{
-		Instance: s.instance, Success: r.tally.success.Load(), Failure: r.tally.failure.Load(), Refused: r.tally.refused.Load(),
-	}}
+	all := Statistics{Job: r.name, Server: r.tally.of(s.instance)}
 	schedule, _ := state.Config.Value.Schedule() // of a cron that cannot be read there is no next fire
 	for n := range state.Total() {
 		if ctx.Err() != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler"
 )
@@ -52,6 +53,7 @@ func TestStatistics(t *testing.T) {
 		require.Equal(t, int64(4), servers[0].Success+servers[1].Success)
 		require.Equal(t, int64(4), servers[0].Failure+servers[1].Failure)
 		require.Equal(t, int64(5), servers[0].Success+servers[0].Failure, "both of the first round, one of each later one")
+		require.Zero(t, servers[0].Interrupted+servers[1].Interrupted)
 		gone := ordersOf(t, a)
 		require.NoError(t, gone.Leave(t.Context()))
 		_, err = gone.Statistics(t.Context())
@@ -60,5 +62,33 @@ func TestStatistics(t *testing.T) {
 		end()
 		_, err = ordersOf(t, b).Statistics(over)
 		require.ErrorIs(t, err, context.Canceled)
+	})
+}
+
+// What a server counts of an execution is what the record of the item says of it: code that made room has not failed.
+func TestAServerCountsAsItsItemsDo(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		ends := []func(ctx context.Context) error{
+			func(context.Context) error { return errors.New("out of stock") },
+			func(ctx context.Context) error { <-job.Yield(ctx); return job.ErrYielded },
+			func(context.Context) error { return job.ErrYielded }, // nobody had told it to
+			func(context.Context) error { return nil },
+		}
+		began := 0
+		a := c.start("a", func(ctx context.Context, _ job.ShardingContext) error {
+			began++
+			return ends[began-1](ctx)
+		}, jobOf(1))
+		sleepUntil(11 * time.Second)
+		put(t, c.server, jobtree.For("orders").ItemDisabled(0), "")
+		sleepUntil(12 * time.Second)
+		remove(t, c.server, jobtree.For("orders").ItemDisabled(0))
+		sleepUntil(21 * time.Second)
+		of, err := ordersOf(t, a).Statistics(t.Context())
+		require.NoError(t, err)
+		item, server := of.Items[0], of.Server
+		require.Equal(t, []int64{1, 2, 1}, []int64{item.Success, item.Failure, item.Interrupted})
+		require.Equal(t, scheduler.ServerStatistics{Instance: server.Instance, Success: 1, Failure: 2, Interrupted: 1}, server)
 	})
 }
