@@ -10,8 +10,10 @@ import (
 //
 // The scheduler calls Configure when the job is declared; an error refuses the declaration. It calls Configure again for the
 // stored configuration, and whenever this changes; an error pauses the job in this process, and leaves it to other instances,
-// if there are any. Configure is called once more each minute then, as what it did not find may have come. The function that
-// it returns runs the items from then on. Executions that began earlier go on with the code that they began with.
+// if there are any. Configure is called once more each minute then, as what it did not find may have come. Code that decides by
+// more than the configuration is called at once, for every job of the process, by the scheduler's method Reconfigure: call that
+// when something of it has changed. The function that Configure returns runs the items from then on. Executions that began
+// earlier go on with the code that they began with.
 //
 // While Configure runs, the job begins nothing; everything else goes on. A call that has not returned after ten
 // seconds counts as failed until it returns. So does the newest one if the configuration has kept changing before any had

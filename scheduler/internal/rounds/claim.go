@@ -110,8 +110,9 @@ func (r *Rounds) tellClaim(n int, record jobtree.Record) {
 // wayPatience bounds how long an execution that made room for a resharding waits for that.
 const wayPatience = 30 * time.Second
 
-// makesWay tells whether an execution that made room is not to be claimed yet: a resharding is late, for which it would be told
-// to make room again at once. Where no resharding comes at all, it goes on now and then.
+// makesWay tells whether an execution that made room is not to be claimed yet, as the resharding is late that it made room for:
+// then it goes on where its item is. Where no resharding comes at all, it goes on when that has taken long, for as long as what
+// begins meanwhile runs before it is told to make room again.
 func (r *Rounds) makesWay(it *item, record jobtree.Record, now time.Time) bool {
 	if !record.MadeRoom() || !r.executions.ReshardingIsLate() {
 		return false
