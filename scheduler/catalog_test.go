@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strconv"
@@ -284,6 +285,57 @@ func TestCodeThatRefusesIsAskedAgain(t *testing.T) {
 		sleepUntil(20 * time.Minute)
 		require.EqualValues(t, 6, asked.times.Load(), "there is no job to ask about")
 	})
+}
+
+// Why code refuses a job may differ each time that it is asked again, as by an address in an error. The log has that ever more
+// rarely, and at once when somebody has changed something; Health has it as it is.
+func TestCodeThatRefusesForAnotherReasonEachTime(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const pauses = "job pauses: its configuration cannot be used"
+		var refuses atomic.Bool
+		var logs logbook
+		refuses.Store(true)
+		code := &moody{deciding: deciding{c.record("a", nil), &refuses}}
+		c.store(ofClass("orders", "index", 1))
+		s := c.launchWith("a", nil, []scheduler.Option{scheduler.WithHandler("index", code), scheduler.WithLogger(slog.New(&logs))}, nil)
+		var told int
+		for _, at := range []struct{ minute, lines int }{{0, 1}, {1, 2}, {2, 3}, {3, 3}, {4, 4}, {59, 7}, {60, 8}, {119, 8}, {120, 9}, {179, 9}, {180, 10}} {
+			sleepUntil(time.Duration(at.minute)*time.Minute + 2*time.Second)
+			told = logs.of(pauses)
+			require.Equal(t, at.lines, told, "minute %d", at.minute)
+			require.Equal(t, fmt.Sprintf("not now, at the try %d", at.minute+1), s.Health(t.Context()).Jobs[0].Config)
+		}
+		s.ReconfigureRefused()
+		sleepUntil(180*time.Minute + 3*time.Second)
+		require.Equal(t, told+1, logs.of(pauses), "somebody waits for it")
+		cfg := ofClass("orders", "index", 1)
+		cfg.Description = "another one"
+		c.store(cfg)
+		sleepUntil(180*time.Minute + 4*time.Second)
+		require.Equal(t, told+2, logs.of(pauses))
+		refuses.Store(false)
+		sleepUntil(182 * time.Minute)
+		require.Equal(t, 1, logs.of(jobGoesOn))
+		refuses.Store(true)
+		s.Reconfigure()
+		sleepUntil(182*time.Minute + time.Second)
+		require.Equal(t, told+3, logs.of(pauses))
+	})
+}
+
+// moody is code that says each time in other words that it refuses a job.
+type moody struct {
+	deciding
+	times atomic.Int64
+}
+
+func (m *moody) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	code, err := m.deciding.Configure(cfg)
+	if err != nil {
+		err = fmt.Errorf("%w, at the try %d", err, m.times.Add(1))
+	}
+	return code, err
 }
 
 // Code that does not return is waited for, and not called again beside.

@@ -82,6 +82,7 @@ type Configuration struct {
 	refuses           bool // this process alone, it may be: others may be able to use it
 	unreadable        bool // the stored one
 	enabled           bool // as it was stored last
+	retries           retries
 }
 
 // New makes the room of a job.
@@ -108,7 +109,9 @@ func (c *Configuration) askAgain() {
 	timer = time.AfterFunc(AskAgain, func() {
 		c.ports.Post(func() { // by then timer is set
 			if c.again == timer {
+				c.retries.asked()
 				c.ports.Again()
+				c.retries.over()
 			}
 		})
 	})
@@ -118,6 +121,7 @@ func (c *Configuration) askAgain() {
 // TakeUp takes up a new configuration. If it cannot be used, no part of it is taken up: half of it might be
 // worse than none. What the application's code makes of it comes later, and until then nothing begins.
 func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
+	c.retries.begin()
 	c.dropAgain()
 	c.unreadable = v.State.Config.Err != nil
 	next, found, warnings := c.judge(v, others)
@@ -128,7 +132,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 	}
 	if next.Config == nil {
 		c.maker.Drop()
-		c.takeUp(None(), found, nil)
+		c.takeUp(None(), found, nil, false)
 		return
 	}
 	switch {
@@ -145,21 +149,22 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		if m.fault != nil {
 			faults.own = errors.Join(faults.own, m.fault)
 		}
-		if m.fault != nil && m.returned && found.all() == nil {
+		refused := m.fault != nil && m.returned && found.all() == nil
+		if refused {
 			c.askAgain()
 		}
 		if faults.all() == nil && m.instead != nil {
 			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
 		next.Code, next.Handler = m.code, m.handler
-		c.takeUp(next, faults, warnings)
+		c.takeUp(next, faults, warnings, refused && c.retries.known())
 	})
 }
 
-// takeUp lets the job go on by its settings, or pauses it for what is wrong with them.
-func (c *Configuration) takeUp(next *Settings, found faults, warnings error) {
+// takeUp lets the job go on by its settings, or pauses it for what is wrong with them. known is that the log knows as much.
+func (c *Configuration) takeUp(next *Settings, found faults, warnings error, known bool) {
 	c.refuses = found.common == nil && found.own != nil
-	c.tellPause(found.all())
+	c.tellPause(found.all(), known)
 	if found.all() != nil {
 		c.adopt(None())
 		return
@@ -243,8 +248,9 @@ func (c *Configuration) judgeStrategy(v room.View, name string) error {
 	})
 }
 
-// tellPause says once why the job pauses, and once that it goes on. nil means that it runs.
-func (c *Configuration) tellPause(why error) {
+// tellPause says once why the job pauses, and once that it goes on. nil means that it runs. What the log knows of a pause, it
+// does not say there.
+func (c *Configuration) tellPause(why error, known bool) {
 	text := ""
 	if why != nil {
 		text = why.Error()
@@ -256,6 +262,7 @@ func (c *Configuration) tellPause(why error) {
 	log, life := c.ports.Log(), c.ports.Life()
 	_, elsewhere := protect.As[*jobtree.ElsewhereError](why)
 	switch { // what the code returned is not asked what it is
+	case known:
 	case why == nil:
 		log.InfoContext(life, "job goes on: its configuration can be used again")
 	case protect.Is(why, errDeleted):
