@@ -254,6 +254,16 @@ func TestFilesComeBackDuringAnOperatorsRemoval(t *testing.T) {
 	}
 }
 
+// halfRemoved has a removal stop halfway, as an item runs until nobody waits any more.
+func (g *ground) halfRemoved(remove func(ctx context.Context) error) {
+	g.Helper()
+	g.begin()
+	ctx, cancel := context.WithTimeout(g.Context(), time.Minute)
+	defer cancel()
+	var unconfirmed *operate.UnconfirmedError
+	require.ErrorAs(g, remove(ctx), &unconfirmed)
+}
+
 // Who enables the job calls off an operator's removal, and files that have come back take the job.
 func TestFilesTakeAJobWhoseRemovalWasCalledOff(t *testing.T) {
 	t.Parallel()
@@ -261,10 +271,7 @@ func TestFilesTakeAJobWhoseRemovalWasCalledOff(t *testing.T) {
 		g := newGround(t)
 		require.NoError(t, g.take(1, g.text(nil)))
 		require.NoError(t, g.leaveFiles(2, operate.GoneDisable))
-		g.begin()
-		upTo, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		require.Error(t, errOf(g.op.Remove(upTo, theJob, forced())))
+		g.halfRemoved(func(ctx context.Context) error { return errOf(g.op.Remove(ctx, theJob, forced())) })
 		g.refused(operate.CausePending, g.take(3, g.text(nil)))
 		require.NoError(t, errOf(g.op.EnableJob(t.Context(), theJob, silent())))
 		require.NoError(t, g.take(3, g.text(nil)))
@@ -278,12 +285,9 @@ func TestTheNextOwnerCallsOffARemoval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGround(t)
 		require.NoError(t, g.take(1, g.text(nil)))
-		g.begin()
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		_, err := g.op.LeaveFiles(ctx, theJob, shopFiles(2), operate.GoneRemove, silent())
-		var unconfirmed *operate.UnconfirmedError
-		require.ErrorAs(t, err, &unconfirmed)
+		g.halfRemoved(func(ctx context.Context) error {
+			return errOf(g.op.LeaveFiles(ctx, theJob, shopFiles(2), operate.GoneRemove, silent()))
+		})
 		require.NoError(t, errOf(g.op.TakeFiles(t.Context(), theJob, g.text(nil), operate.Files{Owner: "else", Version: 1}, silent())))
 		require.Empty(t, g.operated().Removing)
 		require.False(t, g.tree().Config.Value.Disabled)

@@ -157,20 +157,26 @@ func TestMembersOfAnotherTypeThatAreStored(t *testing.T) {
 	require.NoError(t, errOf(g.op.ChangeSettings(t.Context(), theJob, operate.Settings{Text: daily}, silent())), "one of the two is taken away")
 }
 
-// A job whose calls are misspelt would pause at every process. Those may know more, so it is a warning; and it shows no value.
-func TestSettingsWithWhichCallsWouldPause(t *testing.T) {
-	t.Parallel()
-	g := bareGround(t)
-	cfg := g.config(func(c *job.Config) {
-		c.Class, c.Props = httpjob.Class, map[string]string{"http.uri": "htp://user:secret@h", "http.method": "env:METHOD"}
-	})
-	text, err := jobtree.EncodeConfig(cfg)
+// groundOf returns a ground on which the job alone was created, with these settings, and what the plan of that warned of.
+func groundOf(t *testing.T, set func(*job.Config)) (g *ground, warnings []string) {
+	t.Helper()
+	g = bareGround(t)
+	text, err := jobtree.EncodeConfig(g.config(set))
 	require.NoError(t, err)
 	r, err := g.op.CreateText(t.Context(), theJob, text, silent())
 	require.NoError(t, err)
-	require.Equal(t, []string{"the job would pause: Props http.uri must be an address such as https://example.org/path"}, r.Warnings)
+	return g, r.Warnings
+}
 
-	r, err = g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Props["http.uri"] = "http://h" }), silent())
+// A job whose calls are misspelt would pause at every process. Those may know more, so it is a warning; and it shows no value.
+func TestSettingsWithWhichCallsWouldPause(t *testing.T) {
+	t.Parallel()
+	g, warnings := groundOf(t, func(c *job.Config) {
+		c.Class, c.Props = httpjob.Class, map[string]string{"http.uri": "htp://user:secret@h", "http.method": "env:METHOD"}
+	})
+	require.Equal(t, []string{"the job would pause: Props http.uri must be an address such as https://example.org/path"}, warnings)
+
+	r, err := g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.Props["http.uri"] = "http://h" }), silent())
 	require.NoError(t, err)
 	require.Empty(t, r.Warnings)
 }
@@ -178,17 +184,12 @@ func TestSettingsWithWhichCallsWouldPause(t *testing.T) {
 // So would a script whose command line cannot be taken apart, or that is none any more by its type.
 func TestSettingsWithWhichAScriptWouldPause(t *testing.T) {
 	t.Parallel()
-	g := bareGround(t)
-	cfg := g.config(func(c *job.Config) {
+	g, warnings := groundOf(t, func(c *job.Config) {
 		c.Class, c.Type, c.ScriptCommandLine = "", job.TypeScript, `/opt/x --token 'secret`
 	})
-	text, err := jobtree.EncodeConfig(cfg)
-	require.NoError(t, err)
-	r, err := g.op.CreateText(t.Context(), theJob, text, silent())
-	require.NoError(t, err)
-	require.Equal(t, []string{"the job would pause: scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}, r.Warnings)
+	require.Equal(t, []string{"the job would pause: scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}, warnings)
 
-	r, err = g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ScriptCommandLine = "/opt/x 'it'" }), silent())
+	r, err := g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ScriptCommandLine = "/opt/x 'it'" }), silent())
 	require.NoError(t, err)
 	require.Empty(t, r.Warnings)
 

@@ -315,15 +315,7 @@ func TestARequestThatNobodyIsLeftFor(t *testing.T) {
 				return nil
 			}
 			require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", asks))))
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() { done <- s.Run(ctx) }()
-			<-s.Ready()
-			sleepUntil(after)
-			began := time.Now()
-			cancel()
-			require.NoError(t, <-done)
-			require.Less(t, time.Since(began), 5*time.Second, "a stop after %s", after)
+			stopsSoon(t, s, after)
 			for _, run := range c.take() {
 				require.NoError(t, run.cause, "a stop after %s", after)
 				switch err := <-ended; {

@@ -299,6 +299,20 @@ func TestAStopWhileAJobIsLeft(t *testing.T) {
 	})
 }
 
+// stopsSoon runs a scheduler and stops it at a moment of the story; that is over soon, whatever its items wait for.
+func stopsSoon(t *testing.T, s *scheduler.Scheduler, at time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	<-s.Ready()
+	sleepUntil(at)
+	began := time.Now()
+	cancel()
+	require.NoError(t, <-done)
+	require.Less(t, time.Since(began), 5*time.Second, "a stop after %s", at)
+}
+
 // An item adds a job when a stop begins, at any moment of that: it does not wait for a join that can come no more, so the stop
 // takes as long as the registry does, and the item comes to its end.
 func TestAStopWhileAnItemAddsAJob(t *testing.T) {
@@ -317,15 +331,7 @@ func TestAStopWhileAnItemAddsAJob(t *testing.T) {
 				return nil
 			}
 			require.NoError(t, errOf(s.Add(t.Context(), jobOf(1), c.record("a", adds))))
-			ctx, cancel := context.WithCancel(t.Context())
-			done := make(chan error, 1)
-			go func() { done <- s.Run(ctx) }()
-			<-s.Ready()
-			sleepUntil(after)
-			began := time.Now()
-			cancel()
-			require.NoError(t, <-done)
-			require.Less(t, time.Since(began), 5*time.Second, "a stop after %s", after)
+			stopsSoon(t, s, after)
 			if len(adding) > 0 {
 				if err := <-added; err != nil {
 					require.ErrorIs(t, err, scheduler.ErrStopped)

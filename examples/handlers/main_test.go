@@ -17,12 +17,8 @@ import (
 // The jobs become those of the table, and nobody else's change. A second call has nothing left to do.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
-	reg := memory.NewServer().Open("example")
-	op, err := operate.New(reg, operate.By("table", "test"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
-	_, err = op.Create(t.Context(), job.Config{Name: "other", Cron: "@daily", ShardingTotalCount: 1}, operate.Options{})
-	require.NoError(t, err)
+	reg, op := opened(t)
+	somebodyElses(t, op, "other")
 	a := row{cron: "@hourly", parameter: "x", items: 2}
 	steps := []struct {
 		wanted table
@@ -55,14 +51,10 @@ func TestReconcile(t *testing.T) {
 // A row whose job could be somebody else's is refused, and the others count.
 func TestATableHasNamesOfItsOwn(t *testing.T) {
 	t.Parallel()
-	reg := memory.NewServer().Open("example")
-	op, err := operate.New(reg, operate.By("table", "test"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
-	_, err = op.Create(t.Context(), job.Config{Name: "other", Cron: "@daily", ShardingTotalCount: 1}, operate.Options{})
-	require.NoError(t, err)
+	reg, op := opened(t)
+	somebodyElses(t, op, "other")
 	a := row{cron: "@hourly", parameter: "x", items: 2}
-	err = reconcile(t.Context(), reg, op, table{"table-a": a, "other": a, "new": a})
+	err := reconcile(t.Context(), reg, op, table{"table-a": a, "other": a, "new": a})
 	for _, name := range []string{"other", "new"} {
 		require.ErrorContains(t, err, fmt.Sprintf("the table has a job %q: the names of its jobs must begin with \"table-\"", name))
 	}
@@ -79,12 +71,9 @@ func TestATableHasNamesOfItsOwn(t *testing.T) {
 // An operator has disabled a job: it stays so, whatever the table changes.
 func TestATableDoesNotEnable(t *testing.T) {
 	t.Parallel()
-	reg := memory.NewServer().Open("example")
-	op, err := operate.New(reg, operate.By("table", "test"))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	reg, op := opened(t)
 	require.NoError(t, reconcile(t.Context(), reg, op, table{"table-a": {cron: "@hourly", items: 1}}))
-	_, err = op.DisableJob(t.Context(), "table-a", operate.Options{})
+	_, err := op.DisableJob(t.Context(), "table-a", operate.Options{})
 	require.NoError(t, err)
 	require.NoError(t, reconcile(t.Context(), reg, op, table{"table-a": {cron: "@daily", items: 1}}))
 	stored, err := operate.ReadNamespace(t.Context(), reg, time.Now())
@@ -93,6 +82,23 @@ func TestATableDoesNotEnable(t *testing.T) {
 	require.True(t, known)
 	require.True(t, j.Disabled)
 	require.Equal(t, "@daily", j.Cron)
+}
+
+// opened returns an empty registry, and who operates it by the table.
+func opened(t *testing.T) (registry.Registry, *operate.Operator) {
+	t.Helper()
+	reg := memory.NewServer().Open("example")
+	op, err := operate.New(reg, operate.By("table", "test"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	return reg, op
+}
+
+// somebodyElses stores a job that the table knows nothing of.
+func somebodyElses(t *testing.T, op *operate.Operator, name string) {
+	t.Helper()
+	_, err := op.Create(t.Context(), job.Config{Name: name, Cron: "@daily", ShardingTotalCount: 1}, operate.Options{})
+	require.NoError(t, err)
 }
 
 // storedBy returns what is stored of the jobs that the table decides about, and that none of them is disabled.
