@@ -14,10 +14,10 @@ import (
 // Without [Config.StreamingProcess], an item fetches once and processes what it got, if it got anything. With it,
 // the item goes on until a fetch gives nothing. Between two batches it stops when [Yield] says so: because the
 // item moved, it, its job or its server was disabled, the stream was switched off, or the instance stops; or when a stop that
-// leaves no time has ended its context. It returns [ErrYielded] then, so with [Config.Failover] the stream goes on at once where
-// the item is by now. Without, what is left waits for the next fire. A stream that was switched off has succeeded, unless Process
-// itself returned ErrYielded, alone or with another error. A stream is one execution under one token, and [Config.Timeout] bounds
-// it as a whole.
+// leaves no time has ended its context. It returns [ErrYielded] then, so with [Config.Failover] the stream goes on at once
+// where the item is by now. Without, what is left waits for the next fire. A stream that was switched off has succeeded,
+// unless Process itself returned ErrYielded, alone or with another error. A stream is one execution under one token, and
+// [Config.Timeout] bounds it as a whole.
 //
 // # Checkpoints
 //

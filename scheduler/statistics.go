@@ -54,9 +54,10 @@ type JavaStatistics struct {
 	LastEnd   time.Time `json:"last_end,omitzero"`   // zero while it runs
 }
 
-// ServerStatistics are the numbers of executions that ended in this process since it declared the job, told apart as the records
-// of items and the metrics do. Interrupted are those that returned an error after their context had ended, as in a stop, or made
-// room by [job.ErrYielded]: they have not failed. Refused are those whose end could not be recorded, whatever they returned.
+// ServerStatistics are the numbers of executions that ended in this process since it declared the job, told apart as the
+// records of items and the metrics do. Interrupted are those that returned an error after their context had ended, as in a
+// stop, or made room by [job.ErrYielded]: they have not failed. Refused are those whose end could not be recorded, whatever
+// they returned.
 type ServerStatistics struct {
 	Instance    string `json:"instance"`
 	Success     int64  `json:"success"`

@@ -44,8 +44,8 @@ func Stop(ctx context.Context) context.Context {
 	return context.Background()
 }
 
-// Told tells whether code was told to come to an end, by the channel that its execution offers it for that, or by a stop that has
-// ended its context. A stop that leaves no time does both at once, and code may see the end of its context first.
+// Told tells whether code was told to come to an end, by the channel that its execution offers it for that, or by a stop that
+// has ended its context. A stop that leaves no time does both at once, and code may see the end of its context first.
 func Told(ctx context.Context, yield <-chan struct{}) bool {
 	select {
 	case <-yield:

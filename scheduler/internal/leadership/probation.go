@@ -149,8 +149,8 @@ func left(v room.View, t jobtree.Touched, id string) bool {
 	return !replaced(v, id) && (t.Necessary && s.Necessary != 0 || t.Leader && s.Leader.Created == 0)
 }
 
-// replaced tells of an instance that is gone whether another life of the same has taken its place, which asks for a resharding as
-// it joins.
+// replaced tells of an instance that is gone whether another life of the same has taken its place, which asks for a
+// resharding as it joins.
 func replaced(v room.View, id string) bool { return v.State.Instance(id).Created != 0 }
 
 // answered tells of an instance that is gone whether it may have left all the same: one step of a view may show a leave and the

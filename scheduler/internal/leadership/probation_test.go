@@ -220,8 +220,8 @@ func TestWhoDidNotDieYoung(t *testing.T) {
 	})
 }
 
-// Whoever follows a job from afar may see each death with the resharding that answered it. One such step may be a leave; another
-// one soon after, of a new instance of the same server, is not taken for one.
+// Whoever follows a job from afar may see each death with the resharding that answered it. One such step may be a leave;
+// another one soon after, of a new instance of the same server, is not taken for one.
 func TestDeathsThatAreSeenWithTheirReshardings(t *testing.T) {
 	t.Parallel()
 	goes := func(w *watched, counter int64) {
