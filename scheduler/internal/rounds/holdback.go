@@ -19,7 +19,7 @@ type Hooks interface {
 // holdBack makes a round's executions wait for the started hook, if the job has one.
 func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
 	hooks := r.ports.Hooks()
-	if !hooks.Holds() || !wholeround.Together(v.Config) {
+	if !hooks.Holds() || !wholeround.Together(v.Config, v.Rules) {
 		return
 	}
 	var gates []*wholeround.Gate
