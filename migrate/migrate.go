@@ -149,7 +149,8 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 		err = untouched("in the source", o.jobNodes)
 	}
 	if err == nil {
-		err = o.finish(m.opts.TimeZone, javaReads(m.source))
+		_, shared := registry.JavaRoot(m.source)
+		err = o.finish(m.opts.TimeZone, shared)
 	}
 	if err != nil {
 		return o, err

@@ -39,7 +39,7 @@ func (Dialect) Traits() peers.Traits {
 
 // Faults implements [peers.Dialect]. Some of it would stop every Java instance of the job.
 func (d Dialect) Faults(cfg job.Config) []error {
-	root, _ := Root(d.Registry)
+	root, _ := registry.JavaRoot(d.Registry)
 	if d.Of == jobtree.ElasticJob3 {
 		return javarules.Faults3(root, d.Instance, cfg)
 	}
