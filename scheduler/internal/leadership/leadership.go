@@ -1,6 +1,3 @@
-// Package leadership is the room of a job's leader, and of those who may become it: the election, the assignment
-// of the items, the strategies that are asked for it, what clears up after earlier assignments, and the look at
-// everything now and then. Package sharding says which assignment is wanted.
 package leadership
 
 import (

@@ -1,6 +1,3 @@
-// Package rounds is the room of what an instance runs of a job: what is due of its items, when it may begin, what it
-// begins, claims and runs, and what is left of that for others. Package missed says what was missed, and package
-// executions what runs; both are parts of this room.
 package rounds
 
 import (
