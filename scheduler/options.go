@@ -21,8 +21,8 @@ type Option func(*options) error
 // DefaultStopTimeout is how long a stop waits if [WithStopTimeout] does not say otherwise.
 const DefaultStopTimeout = 20 * time.Second
 
-// MostHeadStart is the longest head start that a job may have; see [WithHeadStart].
-const MostHeadStart = fires.MostHeadStart
+// MaxHeadStart is the longest head start that a job may have; see [WithHeadStart].
+const MaxHeadStart = fires.MaxHeadStart
 
 type options struct {
 	instance    string
@@ -54,7 +54,7 @@ func newOptions(opts []Option) (options, error) {
 		listenerTimeout: defaultListenerTimeout,
 		handlers:        errorhandler.Default(),
 		handlerTimeout:  10 * time.Second,
-		headStart:       MostHeadStart,
+		headStart:       MaxHeadStart,
 	}
 	faults := option.Apply(&o, opts)
 	if o.instance == "" {
@@ -188,11 +188,11 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 // not monitored, that have a fixed delay or that are shared with Java never have one, nor those that have a
 // [job.WholeRoundListener] in this process.
 //
-// The default is [MostHeadStart], which is also the most; 0 turns it off.
+// The default is [MaxHeadStart], which is also the most; 0 turns it off.
 func WithHeadStart(most time.Duration) Option {
 	return func(o *options) error {
-		if most < 0 || most > MostHeadStart {
-			return fmt.Errorf("%w: head start %s, must be from 0 to %s", ErrInvalidOption, most, MostHeadStart)
+		if most < 0 || most > MaxHeadStart {
+			return fmt.Errorf("%w: head start %s, must be from 0 to %s", ErrInvalidOption, most, MaxHeadStart)
 		}
 		o.headStart = most
 		return nil

@@ -29,7 +29,7 @@ const (
 	// headStartStep is the smallest change of it that is worth the trouble.
 	headStartStep = 50 * time.Microsecond
 	// longestHold is how long anything is held: clocks are corrected by a little, and what is set back by more is another time.
-	longestHold = fires.MostHeadStart + time.Second
+	longestHold = fires.MaxHeadStart + time.Second
 )
 
 // held are the rounds whose fires are still to come.
@@ -218,10 +218,10 @@ func (r *Rounds) learnHeadStart(v room.View, round *Round) {
 	took := -v.ToCome(fire)
 	if round.early {
 		took += had
-	} else if round.now.Sub(v.Rules.Told(fire)) > fires.MostHeadStart {
+	} else if round.now.Sub(v.Rules.Told(fire)) > fires.MaxHeadStart {
 		return // something else has held it up
 	}
-	next := max(0, min(took, fires.MostHeadStart))
+	next := max(0, min(took, fires.MaxHeadStart))
 	if next < had {
 		next = had - (had-next)/headStartEases
 	}

@@ -147,7 +147,7 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 // hasCome tells whether the fire of a round has come: items may begin for one that comes soon.
 func (r *Rounds) hasCome(v room.View, fire time.Time) bool {
 	left := v.ToCome(fire)
-	if left <= 0 || left > fires.MostHeadStart { // that of another clock
+	if left <= 0 || left > fires.MaxHeadStart { // that of another clock
 		return true
 	}
 	r.ports.Wake(left)
