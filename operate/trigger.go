@@ -13,8 +13,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// DefaultTriggerWithin is how long after a trigger its items may begin, if nothing else is said.
-const DefaultTriggerWithin = time.Hour
+// DefaultTriggerWithin is how long after a trigger its items may begin, if nothing else is said: an hour.
+const DefaultTriggerWithin = byhand.DefaultWithin
 
 // Trigger says what is to run by hand. The zero Trigger is every item.
 type Trigger struct {
@@ -338,7 +338,7 @@ func triggerFollowed(w *world, t Trigger, r Result) Progress {
 	op, _ := w.operated.Value.Find(r.ID)
 	switch {
 	case !cfg.Exists():
-		return Progress{Overtaken: true, Text: "the job was removed"}
+		return Progress{Overtaken: true, Text: jobRemoved}
 	case r.Revision == 0 && op.Begun:
 		return begunElsewhere(w, t)
 	case r.Revision == 0:

@@ -211,8 +211,8 @@ func WithHeadStart(most time.Duration) Option {
 // terminationGracePeriodSeconds, too, to this, three seconds and the session's TTL.
 func WithStopTimeout(d time.Duration) Option {
 	return func(o *options) error {
-		if d < 0 {
-			return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+		if err := checkStopTimeout(d); err != nil {
+			return err
 		}
 		o.stopTimeout = d
 		return nil

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -82,7 +81,7 @@ func (r *runner) takenByJava(item int) registry.Revision {
 
 // claimAbandoned claims lost executions of items that may be another's.
 func (r *runner) claimAbandoned() {
-	r.rounds.ClaimAbandoned(r.look(), func() string { return rand.Text()[:12] })
+	r.rounds.ClaimAbandoned(r.look())
 }
 
 // roundsPorts is what the room of what this instance runs may ask beside.

@@ -34,12 +34,19 @@ func (s *Scheduler) StopNow() {
 
 // SetStopTimeout changes what [WithStopTimeout] has set, for a stop that begins later.
 func (s *Scheduler) SetStopTimeout(d time.Duration) error {
-	if d < 0 {
-		return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+	if err := checkStopTimeout(d); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopWithin = d
+	return nil
+}
+
+func checkStopTimeout(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+	}
 	return nil
 }
 

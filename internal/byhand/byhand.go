@@ -13,6 +13,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
+// DefaultWithin is in what time an item may begin, if nobody says so.
+const DefaultWithin = time.Hour
+
 // Ask is what somebody asks for.
 type Ask struct {
 	Items     []int // that are to run, in any order; nil is all
