@@ -25,7 +25,7 @@ func (p configurationPorts) Class() string { return p.runner().class }
 func (p configurationPorts) Handler() job.Handler { return p.runner().handler }
 
 // Others implements [configuration.Ports].
-func (p configurationPorts) Others() peers.Traits { return p.runner().s.traits }
+func (p configurationPorts) Traits() peers.Traits { return p.runner().s.traits }
 
 // Handlers implements [configuration.Ports].
 func (p configurationPorts) Handlers() *errorhandler.Registry { return p.runner().s.handlers }

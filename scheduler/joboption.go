@@ -23,8 +23,8 @@ type jobOptions struct {
 }
 
 // check finds what the options and the configuration make impossible together.
-func (o *jobOptions) check(cfg job.Config, others peers.Traits) error {
-	if o.hooks != nil && others.Unrecorded {
+func (o *jobOptions) check(cfg job.Config, traits peers.Traits) error {
+	if o.hooks != nil && traits.Unrecorded {
 		return fmt.Errorf("%w: a whole-round listener needs a job that no Java instances share: they do not tell which items have run", ErrInvalidOption)
 	}
 	schedule, _ := cfg.Schedule() // nil is one of the faults that others report

@@ -19,7 +19,7 @@ type leadershipPorts struct{ ports }
 var _ leadership.Ports = leadershipPorts{}
 
 // Others implements [leadership.Ports].
-func (p leadershipPorts) Others() peers.Traits { return p.runner().s.traits }
+func (p leadershipPorts) Traits() peers.Traits { return p.runner().s.traits }
 
 // Peers implements [leadership.Ports].
 func (p leadershipPorts) Peers() peers.Peers { return p.runner().peers }

@@ -102,7 +102,7 @@ func (p roundsPorts) Registry() executions.Registry { return p.runner().s.regist
 func (p roundsPorts) Report() executions.Reporter { return reporter{p.runner()} }
 
 // Others implements [executions.Ports].
-func (p roundsPorts) Others() peers.Traits { return p.runner().s.traits }
+func (p roundsPorts) Traits() peers.Traits { return p.runner().s.traits }
 
 // Failures implements [executions.Ports].
 func (p roundsPorts) Failures() *notify.Failures { return &p.runner().failures }

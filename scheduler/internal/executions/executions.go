@@ -64,7 +64,7 @@ type Ports interface {
 	Now() time.Time
 	Registry() Registry
 	Report() Reporter
-	Others() peers.Traits
+	Traits() peers.Traits
 	Peers() peers.Peers
 	Failures() *notify.Failures
 	Listeners() []job.Listener

@@ -19,8 +19,8 @@ const gatherFor = 20 * time.Millisecond
 // Ports are what the room may ask of the process.
 type Ports interface {
 	room.Ports
-	// Others are the traits of those that may share the job.
-	Others() peers.Traits
+	// Traits are those of others that may share the job.
+	Traits() peers.Traits
 	Peers() peers.Peers
 	// Lookup returns a strategy of those that this process has.
 	Lookup(strategy string) (sharding.Strategy, error)

@@ -15,7 +15,7 @@ func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
 	if t.Config || t.Epoch {
 		r.dropSurplus(v)
 	}
-	r.missed.Observe(v, r.ports.Others(), t)
+	r.missed.Observe(v, r.ports.Traits(), t)
 	r.missed.FollowOwners(v, t)
 }
 

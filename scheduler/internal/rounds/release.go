@@ -48,7 +48,7 @@ func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 			}
 		}
 	}
-	return r.missed.Decide(v, r.ports.Peers(), r.ports.Others(), leftovers{r, v}, left), false
+	return r.missed.Decide(v, r.ports.Peers(), r.ports.Traits(), leftovers{r, v}, left), false
 }
 
 // idleAway tells whether an item is known that does not run here and is not to run here.

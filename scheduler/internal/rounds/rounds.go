@@ -160,7 +160,7 @@ func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 
 // TakenUp takes in that the job goes on by new settings.
 func (r *Rounds) TakenUp(v room.View) {
-	r.missed.Observe(v, r.ports.Others(), jobtree.Touched{})
+	r.missed.Observe(v, r.ports.Traits(), jobtree.Touched{})
 	r.toConsider.AddAll()
 }
 
