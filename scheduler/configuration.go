@@ -27,8 +27,8 @@ func (p configurationPorts) Handler() job.Handler { return p.runner().handler }
 // Others implements [configuration.Ports].
 func (p configurationPorts) Traits() peers.Traits { return p.runner().s.traits }
 
-// Handlers implements [configuration.Ports].
-func (p configurationPorts) Handlers() *errorhandler.Registry { return p.runner().s.handlers }
+// ErrorHandlers implements [configuration.Ports].
+func (p configurationPorts) ErrorHandlers() *errorhandler.Registry { return p.runner().s.errorHandlers }
 
 // Lookup implements [configuration.Ports].
 func (p configurationPorts) Lookup(strategy string) (sharding.Strategy, error) {

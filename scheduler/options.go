@@ -33,13 +33,13 @@ type options struct {
 	now         func() time.Time
 	java        bool // Java instances of Elastic-Job-Lite 2.1.5 share the jobs
 	java3       bool // Java instances of ElasticJob 3.0.x share the jobs
-	classes     handlers
+	handlers    handlers
 
 	connectionListeners []ConnectionListener
 	leadershipListeners []LeadershipListener
 	listenerTimeout     time.Duration
-	handlers            *errorhandler.Registry
-	handlerTimeout      time.Duration
+	errorHandlers       *errorhandler.Registry
+	errorHandlerTimeout time.Duration
 	following           following.Rule
 	headStart           time.Duration
 }
@@ -51,10 +51,10 @@ func newOptions(opts []Option) (options, error) {
 		stopTimeout: DefaultStopTimeout,
 		now:         time.Now,
 
-		listenerTimeout: defaultListenerTimeout,
-		handlers:        errorhandler.Default(),
-		handlerTimeout:  10 * time.Second,
-		headStart:       MaxHeadStart,
+		listenerTimeout:     defaultListenerTimeout,
+		errorHandlers:       errorhandler.Default(),
+		errorHandlerTimeout: 10 * time.Second,
+		headStart:           MaxHeadStart,
 	}
 	faults := option.Apply(&o, opts)
 	if o.instance == "" {
@@ -156,7 +156,7 @@ func WithErrorHandlers(handlers *errorhandler.Registry) Option {
 		if handlers == nil {
 			return fmt.Errorf("%w: error handlers are nil", ErrInvalidOption)
 		}
-		o.handlers = handlers
+		o.errorHandlers = handlers
 		return nil
 	}
 }
@@ -170,7 +170,7 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 		if d <= 0 {
 			return fmt.Errorf("%w: error handler timeout %s is not above 0", ErrInvalidOption, d)
 		}
-		o.handlerTimeout = d
+		o.errorHandlerTimeout = d
 		return nil
 	}
 }

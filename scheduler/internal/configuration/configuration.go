@@ -53,7 +53,7 @@ type Ports interface {
 	// Handler is the job's code, as it was declared.
 	Handler() job.Handler
 	Traits() peers.Traits
-	Handlers() *errorhandler.Registry
+	ErrorHandlers() *errorhandler.Registry
 	Lookup(strategy string) (sharding.Strategy, error)
 	Schedules() *fires.Schedules
 	// Adopt puts settings into force.
@@ -151,7 +151,7 @@ func (c *Configuration) TakeUp(v room.View, leaders peers.Leaders) {
 		if faults.all() == nil && m.instead != nil {
 			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
-		next.Code, next.Handler = m.code, m.handler
+		next.Code, next.Handler = m.code, m.errorHandler
 		c.takeUp(next, faults, warnings)
 	})
 }
