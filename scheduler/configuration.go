@@ -82,7 +82,7 @@ func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.OK {
 		r.s.timetable.Remove(r.entry)
-		r.rounds.Unticked()
+		r.rounds.Missed().Unticked()
 		if !r.state.Config.Exists() {
 			r.rounds.FireBy(fires.Times{}, r.s.now(), nil)
 		} else if r.configuration.Refusal() != "" {
@@ -94,9 +94,9 @@ func (r *runner) keepTime(paused bool) {
 		return
 	}
 	next := fires.TimesOf(*now.Config)
-	same := r.rounds.FiresBy(next)
+	same := r.rounds.Missed().FiresBy(next)
 	// A fire that has come may have been run for under other times, which only a record tells; and Java knows no jitter.
-	delayed := same || (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
+	delayed := same || (now.Config.Monitored() || !r.rounds.Missed().Timed()) && !r.state.SharedWithJava()
 	schedule, delays := now.Rules.Schedule, now.Rules.Jitter
 	if !same {
 		r.rounds.FireBy(next, r.s.now(), r.firesByBoth())
@@ -109,7 +109,7 @@ func (r *runner) keepTime(paused bool) {
 	}
 	var told time.Time // no fire is told of again because its delay is another one now
 	if same {
-		told = r.rounds.NewestTick()
+		told = r.rounds.Missed().NewestTick()
 	}
 	r.s.timetable.Set(r.entry, schedule, delays, delayed, told)
 }

@@ -61,7 +61,7 @@ func (r *runner) endRefused(e *executions.Execution, why error) {
 func (r *runner) noteMissed() bool {
 	batch, over := r.rounds.Note(r.look(), r.departure.left)
 	r.commit(batch)
-	return over || r.rounds.ToNote() == 0
+	return over || r.rounds.Missed().ToNote() == 0
 }
 
 // accountedFor returns the token of an item's execution that is not to be declared lost: it runs here, or Java has run it

@@ -164,6 +164,10 @@ func (r *Rounds) TakenUp(v room.View) {
 	r.toConsider.AddAll()
 }
 
+// Missed are the fires that items miss. When the job fires by other times, or the clock was wrong, all of this room has to
+// know: see [Rounds.FireBy], [Rounds.Overhear] and [Rounds.ClockWrong].
+func (r *Rounds) Missed() *missed.Fires { return r.missed }
+
 // Executions are those of this process.
 func (r *Rounds) Executions() *executions.Executions { return r.executions }
 
