@@ -32,5 +32,5 @@
 //
 //	what has begun
 //	headstart.go    begins ahead of their fires are held until these come
-//	holdback.go     executions wait for the hook of their whole round
+//	gates.go        executions wait for the hook of their whole round
 package rounds

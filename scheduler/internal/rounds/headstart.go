@@ -185,7 +185,7 @@ func (r *Rounds) mindHeld(v room.View) {
 
 // run runs a round whose fires came at a time.
 func (r *Rounds) run(v room.View, round *Round, came time.Time) {
-	r.holdBack(v, round.begun)
+	r.shutGates(v, round.begun)
 	task := round.begun[0].Context.TaskID // items may have moved since
 	r.executions.RunRound(v, round.id, task, policy.Later(round.now, came), round.begun)
 }
