@@ -18,37 +18,28 @@ type configurationPorts struct{ ports }
 
 var _ configuration.Ports = configurationPorts{}
 
-// Class implements [configuration.Ports].
 func (p configurationPorts) Class() string { return p.runner().class }
 
-// Handler implements [configuration.Ports].
 func (p configurationPorts) Handler() job.Handler { return p.runner().handler }
 
-// Others implements [configuration.Ports].
 func (p configurationPorts) Traits() peers.Traits { return p.runner().s.traits }
 
-// ErrorHandlers implements [configuration.Ports].
 func (p configurationPorts) ErrorHandlers() *errorhandler.Registry { return p.runner().s.errorHandlers }
 
-// Lookup implements [configuration.Ports].
 func (p configurationPorts) Lookup(strategy string) (sharding.Strategy, error) {
 	return p.runner().s.strategies.Lookup(strategy)
 }
 
-// Schedules implements [configuration.Ports].
 func (p configurationPorts) Schedules() *fires.Schedules { return &p.runner().s.schedules }
 
-// Adopt implements [configuration.Ports].
 func (p configurationPorts) Adopt(next *configuration.Settings) { p.runner().adopt(next) }
 
-// TakenUp implements [configuration.Ports].
 func (p configurationPorts) TakenUp() {
 	r := p.runner()
 	r.rounds.TakenUp(r.look())
 	r.leadership.LookAgain()
 }
 
-// Paused implements [configuration.Ports].
 func (p configurationPorts) Paused(why error) {
 	text := ""
 	if why != nil {
@@ -61,7 +52,6 @@ func (p configurationPorts) Paused(why error) {
 	r.s.observer.observe(PauseEvent{Job: r.name, Err: why})
 }
 
-// Again implements [configuration.Ports].
 func (p configurationPorts) Again() { p.runner().configure() }
 
 // configure takes up the configuration as the state shows it.
