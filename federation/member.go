@@ -91,10 +91,8 @@ func (m *member) publish(reg registry.Registry, s *scheduler.Scheduler) bool {
 
 // checkLayout refuses a registry that Java instances may share: they know nothing of other registries.
 func checkLayout(reg registry.Registry) error {
-	if layout, is := reg.(registry.JavaLayout); is {
-		if _, shared := layout.JavaLayout(); shared {
-			return fmt.Errorf("%w: Java instances may take part in its jobs, so it cannot be one of several", ErrInvalidOption)
-		}
+	if _, shared := registry.JavaRoot(reg); shared {
+		return fmt.Errorf("%w: Java instances may take part in its jobs, so it cannot be one of several", ErrInvalidOption)
 	}
 	return nil
 }

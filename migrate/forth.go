@@ -433,7 +433,8 @@ func (m *mover) former(s *scene) (*original, error) {
 	slices.SortFunc(nodes, func(a, b registry.Node) int { return cmp.Compare(a.Path, b.Path) })
 	o, err := readOriginal(s.name, nodes, s.source.bound)
 	if err == nil {
-		err = o.finish(m.opts.TimeZone, javaReads(m.source))
+		_, shared := registry.JavaRoot(m.source)
+		err = o.finish(m.opts.TimeZone, shared)
 	}
 	if err != nil {
 		return nil, refusal{err}

@@ -68,9 +68,6 @@ func jobNames(ctx context.Context, source registry.Reader, asked []string) ([]st
 	return names, nil
 }
 
-// verb is what a change is called where operations are written down.
-const verb = "migrate"
-
 type migration struct {
 	source registry.Reader
 	target Target
@@ -118,7 +115,7 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 			err = away // with another text in its config node, both registries would run it
 		}
 		if err == nil {
-			c.note, c.unwritable = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), verb, m.opts.author())
+			c.note, c.unwritable = guarded.NoteOf(name, there.get, slices.Concat(c.marks, c.config), jobtree.VerbMigrate, m.opts.author())
 		}
 		if err != nil {
 			err = refusal{fmt.Errorf("in the target: %w", err)}
@@ -149,7 +146,8 @@ func (m *migration) read(name string, nodes []registry.Node, revision registry.R
 		err = untouched("in the source", o.jobNodes)
 	}
 	if err == nil {
-		err = o.finish(m.opts.TimeZone, javaReads(m.source))
+		_, shared := registry.JavaRoot(m.source)
+		err = o.finish(m.opts.TimeZone, shared)
 	}
 	if err != nil {
 		return o, err

@@ -250,7 +250,7 @@ func (m *mover) noteOf(s *scene, d deed) (*guarded.Note, error) {
 			return nil, nil //nolint:nilerr // there is nothing to write it into
 		}
 	}
-	return guarded.NoteOf(s.name, side.get, slices.Concat(d.first, d.last), verb, m.opts.author())
+	return guarded.NoteOf(s.name, side.get, slices.Concat(d.first, d.last), jobtree.VerbMigrate, m.opts.author())
 }
 
 // commit writes what a deed says, in its latch if it has one.

@@ -106,16 +106,6 @@ func (o *original) made() error {
 	}
 }
 
-// javaReads tells whether Java instances may take part in the jobs of a registry.
-func javaReads(side registry.Reader) bool {
-	layout, is := side.(registry.JavaLayout)
-	if !is {
-		return false
-	}
-	_, is = layout.JavaLayout()
-	return is
-}
-
 // finish completes the configuration, and notes what its reader should know of it. java tells that Java may have read the job.
 func (o *original) finish(zone string, java bool) error {
 	if o.config.TimeZone == "" {

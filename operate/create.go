@@ -75,7 +75,7 @@ func (o *Operator) CreateMarked(ctx context.Context, job, text string, marks Mar
 		followed: func(w *world, _ Result) Progress {
 			switch {
 			case !w.state.Config.Exists():
-				return Progress{Overtaken: true, Text: "the job was removed"}
+				return Progress{Overtaken: true, Text: jobRemoved}
 			case len(w.state.Instances) == 0:
 				return Progress{Of: 1, Text: "no instance takes part yet"}
 			}

@@ -226,11 +226,11 @@ func everyItemOwned(w *world, _ Result) Progress {
 	cfg := w.state.Config
 	switch {
 	case !cfg.Exists():
-		return Progress{Overtaken: true, Text: "the job was removed"}
+		return Progress{Overtaken: true, Text: jobRemoved}
 	case cfg.Err == nil && cfg.Value.Disabled:
 		return Progress{Overtaken: true, Text: "the job was disabled again" + w.since(VerbDisableJob, "")}
 	case len(w.enabled(nil)) == 0:
-		return done("no instance lives that is enabled")
+		return done(nobodyEnabled)
 	case pausedFor(w.state) != "":
 		return done("the job pauses, and runs when its settings are corrected: " + pausedFor(w.state))
 	}

@@ -116,7 +116,7 @@ func (w *world) planServer(d *decision, cfg job.Config, ip string, disable bool)
 		}
 	}
 	if disable && w.serves(ip) && len(instances) == 0 {
-		d.warn("no other instance of the job lives that is enabled: nothing runs any more")
+		d.warn(nothingRunsMore)
 	}
 	var unknown string
 	d.plan.Moves, unknown = w.moves(cfg, instances)
@@ -127,7 +127,7 @@ func (w *world) planServer(d *decision, cfg job.Config, ip string, disable bool)
 func serverFollowed(w *world, ip string, disable bool) Progress {
 	cfg := w.state.Config
 	if !cfg.Exists() {
-		return Progress{Overtaken: true, Text: "the job was removed"}
+		return Progress{Overtaken: true, Text: jobRemoved}
 	}
 	if w.operated.Value.DisabledServers != nil || w.state.JobDisabled() {
 		return done("the job is disabled")
@@ -137,7 +137,7 @@ func serverFollowed(w *world, ip string, disable bool) Progress {
 	}
 	instances := w.enabled(nil)
 	if len(instances) == 0 {
-		return done("no instance lives that is enabled")
+		return done(nobodyEnabled)
 	}
 	moves, unknown := w.moves(cfg.Value, instances)
 	if unknown == "" {

@@ -17,7 +17,8 @@
 //
 //	runs        Trigger, Backfill, GiveUp
 //	switches    DisableJob, EnableJob, DisableItem, EnableItem, DisableServer, EnableServer, and of servers Everywhere
-//	settings    Create, ChangeSettings, RollBack, Remove
+//	settings    Create, CreateText, CreateMarked, ChangeSettings, RollBack, Remove
+//	files       TakeFiles and LeaveFiles, for settings that files own: see package operate/jobfile
 //	instances   ShutDown, ShutDownEverywhere, Reshard, TidyServers
 //	many jobs   Match, and the function Each
 //
@@ -29,6 +30,28 @@
 // With [Options.Wait] an operation returns when the job has followed: when the items of a disabled server have
 // moved, or a triggered run is over. If the context ends before, the error is an [UnconfirmedError]: the
 // operation is done, and what it is for has not been seen yet.
+//
+// # Asking
+//
+// A [Namespace] is what a registry had, judged as of one time: [ReadNamespace] reads all jobs, [ReadJob] one. It answers from
+// memory, and stays as it is:
+//
+//	ns, err := operate.ReadNamespace(ctx, reg, time.Now())
+//	for _, row := range ns.Jobs() {
+//		fmt.Println(row.Job, row.Status, row.Reasons)
+//	}
+//
+//	as lists   Jobs, Items, Executions, Operations, Instances, Servers; NewestExecutions and NewestOperations of all jobs
+//	one job    Job, ExecutionsOf, Settings; State has all that its nodes say
+//	in time    NextFires, Fires, ChangesAt
+//
+// A [Status] is one word for how something is, and each [ReasonWord] one for why; WordsOfJobs and its like list those that
+// there may be. Settings, and those in operations, come without secrets, unless the name of the method says that it has them.
+//
+// A program that watches does not read anew: a [Following] makes a Namespace of each state that a view shows, and judges again
+// only the jobs that have changed.
+//
+// An [Operator] answers what its own work needs: Operations of a job, Match for names, Fires for a backfill.
 //
 // # What was done
 //

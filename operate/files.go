@@ -2,8 +2,6 @@ package operate
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -388,21 +386,6 @@ func (d *decision) mark(mark jobtree.Files, stays bool) {
 		}
 		o.Files = &mark
 	}
-}
-
-// digestOf tells settings from others, whatever their order, and without whether the job is disabled.
-func digestOf(text string) string { return digest(text, false) }
-
-// digest is [digestOf], and tells disabled settings from others if it is to.
-func digest(text string, disabled bool) string {
-	if cfg, err := jobtree.DecodeConfig(registry.Node{Value: text}); err == nil {
-		cfg.Disabled = cfg.Disabled && disabled
-		if plain, err := jobtree.EncodeConfig(cfg); err == nil {
-			text = plain
-		}
-	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
 }
 
 // versionText shows a version as a time where it is one.

@@ -101,7 +101,7 @@ func (n *Namespace) Of(job string) *Namespace {
 func (n *Namespace) NextFires(job string, after time.Time, most int) (fires []time.Time) {
 	l := n.find(job)
 	switch {
-	case l == nil || l.schedule == nil || !l.anybodyEnabled():
+	case l == nil || l.schedule == nil || !l.st.AnybodyEnabled():
 		return nil
 	case l.delay != 0:
 		if next := l.nextAfterDelay(); next.After(after) && most > 0 {
@@ -128,7 +128,7 @@ func upcoming(schedule cronexpr.Schedule, after time.Time, most int) (fires []ti
 func (n *Namespace) Fires(job string, after, until time.Time) iter.Seq[time.Time] {
 	return func(yield func(time.Time) bool) {
 		l := n.find(job)
-		if l == nil || l.schedule == nil || l.delay != 0 || !l.anybodyEnabled() {
+		if l == nil || l.schedule == nil || l.delay != 0 || !l.st.AnybodyEnabled() {
 			return
 		}
 		for fire := range cronexpr.Between(l.schedule, after, until) {
@@ -143,7 +143,7 @@ func (n *Namespace) Fires(job string, after, until time.Time) iter.Seq[time.Time
 // the zero time if that does not happen.
 func (n *Namespace) ChangesAt(job string) (at time.Time) {
 	l := n.find(job)
-	if l == nil || l.schedule == nil || l.delay != 0 || !l.anybodyEnabled() {
+	if l == nil || l.schedule == nil || l.delay != 0 || !l.st.AnybodyEnabled() {
 		return time.Time{}
 	}
 	at = l.schedule.Next(l.now)

@@ -108,7 +108,7 @@ func shutDown(w *world, instance string) (decision, error) {
 	if cfg := w.state.Config; cfg.Exists() && cfg.Err == nil && !cfg.Value.Disabled {
 		others := slices.DeleteFunc(w.enabled(nil), func(id string) bool { return id == instance })
 		if len(others) == 0 {
-			d.warn("no other instance of the job lives that is enabled: nothing runs any more")
+			d.warn(nothingRunsMore)
 		}
 		var unknown string
 		d.plan.Moves, unknown = w.moves(cfg.Value, others)
@@ -292,7 +292,7 @@ func (w *world) unanswered() string {
 	case w.state.JobDisabled(), w.operated.Value.DisabledServers != nil:
 		return "the job is disabled, and assigns its items when it is enabled"
 	case len(w.state.Instances) > 0 && len(w.enabled(nil)) == 0: // else a process is away that may be starting anew
-		return "no instance lives that is enabled, and items are assigned when one does"
+		return nobodyEnabled + ", and items are assigned when one does"
 	case pausedFor(w.state) != "":
 		return "the job pauses, and assigns its items when its settings are corrected: " + pausedFor(w.state)
 	default:

@@ -47,12 +47,8 @@ func ReadJob(ctx context.Context, from registry.Reader, name string, now time.Ti
 
 // MayHoldJava tells whether Java instances may take part in the jobs of a registry.
 func MayHoldJava(store registry.Reader) bool {
-	layout, is := store.(registry.JavaLayout)
-	if !is {
-		return false
-	}
-	_, shared := layout.JavaLayout()
-	return shared
+	_, may := registry.JavaRoot(store)
+	return may
 }
 
 // NewNamespace shows the jobs of nodes that were read before, in any order. Nodes that belong to no job are passed over, and

@@ -33,10 +33,10 @@ const (
 	VerbReshard       Verb = "reshard"
 	VerbFiles         Verb = "take over from files"
 	VerbNoFiles       Verb = "note that no file names" // the job any more
-	VerbDeclare       Verb = "declare"                 // a process replaced the settings by those in its code
-	VerbUpdate        Verb = "update"                  // code changed the settings, by the handle of a scheduler
-	VerbSeed          Verb = "seed"                    // package seed gave the job what a file says
-	VerbMigrate       Verb = "migrate"                 // package migrate made the job as its source has it
+	VerbDeclare       Verb = jobtree.VerbDeclare       // a process replaced the settings by those in its code
+	VerbUpdate        Verb = jobtree.VerbUpdate        // code changed the settings, by the handle of a scheduler
+	VerbSeed          Verb = jobtree.VerbSeed          // package seed gave the job what a file says
+	VerbMigrate       Verb = jobtree.VerbMigrate       // package migrate made the job as its source has it
 )
 
 // Plan says what an operation comes to, as it is decided on one state of a job.

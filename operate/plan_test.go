@@ -1,6 +1,10 @@
 package operate_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,4 +46,15 @@ func TestVerbs(t *testing.T) {
 		operate.VerbRemove, operate.VerbGiveUp, operate.VerbTidy, operate.VerbReshard,
 		operate.VerbFiles, operate.VerbNoFiles, operate.VerbDeclare, operate.VerbUpdate, operate.VerbSeed, operate.VerbMigrate,
 	})
+	var declared []string
+	file, err := parser.ParseFile(token.NewFileSet(), "plan.go", nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, is := n.(*ast.ValueSpec); is && strings.HasPrefix(spec.Names[0].Name, "Verb") {
+			declared = append(declared, spec.Names[0].Name)
+		}
+		return true
+	})
+	require.Len(t, operate.Verbs(), len(declared)+1, "all of %v, and the move to another registry", declared)
+	require.Equal(t, operate.Verb("move"), operate.Verbs()[len(declared)])
 }

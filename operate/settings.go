@@ -187,11 +187,11 @@ func settingsFollowed(w *world, _ Result) Progress {
 	cfg := w.state.Config
 	switch {
 	case !cfg.Exists():
-		return Progress{Overtaken: true, Text: "the job was removed"}
+		return Progress{Overtaken: true, Text: jobRemoved}
 	case cfg.Err == nil && cfg.Value.Disabled:
 		return done("the job is disabled, and assigns its items when it is enabled")
 	case cfg.Err != nil || len(w.enabled(nil)) == 0:
-		return done("no instance lives that is enabled")
+		return done(nobodyEnabled)
 	case w.java && w.state.LedByJava():
 		return done("a Java instance leads, and assigns items with its next round")
 	}

@@ -110,10 +110,11 @@ func scriptFaults(cfg job.Config, quotedEitherWay bool) []string {
 
 func callFaults(cfg job.Config) (faults []string) {
 	err := httpjob.Check(cfg)
-	if err == nil {
-		return nil
+	all := []error{err}
+	if joined := (interface{ Unwrap() []error })(nil); errors.As(err, &joined) {
+		all = joined.Unwrap()
 	}
-	for _, fault := range err.(interface{ Unwrap() []error }).Unwrap() {
+	for _, fault := range all {
 		var field *job.FieldError
 		if errors.As(fault, &field) {
 			faults = append(faults, field.Field+" "+field.Reason)

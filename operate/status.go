@@ -247,7 +247,7 @@ func (l *look) overdueSince(it jobtree.Item, owner string) time.Time {
 	switch {
 	case l.schedule == nil || l.delay != 0 || l.st.Config.Value.Unmonitored,
 		it.Disabled, it.Running.Exists(), it.Record.Err != nil, it.Number >= l.st.Total(),
-		record.State == jobtree.ItemWaiting, record.LastFire.IsZero(), !l.anybodyEnabled():
+		record.State == jobtree.ItemWaiting, record.LastFire.IsZero(), !l.st.AnybodyEnabled():
 		return time.Time{}
 	case l.st.SharedWithJava() && (record.Current == nil || record.Current.Instance != owner):
 		return time.Time{} // Java may have run it since, and does not say for which fire
@@ -266,14 +266,10 @@ func (l *look) overdueSince(it jobtree.Item, owner string) time.Time {
 	return fire
 }
 
-func (l *look) anybodyEnabled() bool {
-	return slices.ContainsFunc(l.st.Instances, func(i jobtree.Instance) bool { return l.st.Enabled(i.ID) })
-}
-
 // next returns when the job fires next; the zero time if that is not known, or never.
 func (l *look) next() time.Time {
 	switch {
-	case l.schedule == nil || !l.anybodyEnabled():
+	case l.schedule == nil || !l.st.AnybodyEnabled():
 		return time.Time{}
 	case l.delay != 0:
 		return l.nextAfterDelay()

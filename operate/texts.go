@@ -7,6 +7,13 @@ import (
 	"github.com/elasticron/elasticron/internal/texts"
 )
 
+// What several operations say.
+const (
+	jobRemoved      = "the job was removed"
+	nobodyEnabled   = "no instance lives that is enabled"
+	nothingRunsMore = "no other instance of the job lives that is enabled: nothing runs any more"
+)
+
 // one chooses the words for one thing, or for several.
 func one(n int, single, several string) string {
 	if n == 1 {

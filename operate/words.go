@@ -48,9 +48,6 @@ func Verbs() []Verb {
 	return []Verb{
 		VerbTrigger, VerbBackfill, VerbDisableJob, VerbEnableJob, VerbDisableItem, VerbEnableItem, VerbDisableServer, VerbEnableServer,
 		VerbShutDown, VerbSettings, VerbRollBack, VerbCreate, VerbRemove, VerbGiveUp, VerbTidy, VerbReshard, VerbFiles, VerbNoFiles,
-		VerbDeclare, VerbUpdate, VerbSeed, VerbMigrate, verbMove,
+		VerbDeclare, VerbUpdate, VerbSeed, VerbMigrate, jobtree.VerbMove,
 	}
 }
-
-// verbMove is that of a move to another registry.
-const verbMove Verb = "move"

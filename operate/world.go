@@ -31,9 +31,7 @@ type world struct {
 // worldOf makes the world of a job.
 func (o *Operator) worldOf(job string, snapshot registry.Snapshot, force bool) *world {
 	w := &world{snapshot: snapshot, tree: jobtree.For(job), now: now(), force: force, strategies: o.strategies}
-	if layout, is := o.store.(registry.JavaLayout); is {
-		w.root, w.shared = layout.JavaLayout()
-	}
+	w.root, w.shared = registry.JavaRoot(o.store)
 	ofElasticJob3 := jobtree.LayoutOfConfig(snapshot.Get(w.tree.Config()).Value) == jobtree.ElasticJob3
 	w.shared = w.shared || ofElasticJob3 // wherever its nodes were put
 	w.java = w.shared && slices.ContainsFunc(w.instances(), jobtree.JavaInstance)

@@ -73,9 +73,23 @@ func (e *ConflictError) Error() string {
 // Is makes errors.Is(err, ErrConflict) true.
 func (e *ConflictError) Is(target error) bool { return target == ErrConflict }
 
+// What an [OpError] says was tried.
+const (
+	OpGet        = "get"
+	OpList       = "list"
+	OpChildren   = "children"
+	OpCommit     = "commit"
+	OpView       = "view"
+	OpSession    = "session"
+	OpLatch      = "latch"
+	OpServerTime = "server time"
+	OpOpen       = "open"
+	OpClose      = "close"
+)
+
 // OpError says what was tried on which path. errors.Is and errors.As see its cause.
 type OpError struct {
-	Op   string // "get", "list", "children", "commit", "view", "session", "latch", "server time", "open", "close"
+	Op   string // [OpGet] and its like
 	Path string // of the call; for a commit its first write; may be empty
 	Err  error
 }

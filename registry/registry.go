@@ -36,6 +36,14 @@ type JavaLayout interface {
 	JavaLayout() (root string, ok bool)
 }
 
+// JavaRoot returns what a registry says of itself as a [JavaLayout]; ok is false if it is none.
+func JavaRoot(of Reader) (root string, ok bool) {
+	if layout, is := of.(JavaLayout); is {
+		return layout.JavaLayout()
+	}
+	return "", false
+}
+
 // Reader reads the store itself, not a copy: an answer reflects every commit that was answered
 // before the call began. Each call is one request, except on ZooKeeper, where List and Children read node by node.
 // Decisions should be made from a [View] instead.

@@ -43,7 +43,7 @@ type Narrower interface {
 // Errors are those of [Viewer.View], and [ErrInvalid] for a part that lies outside the subtree, or in another one.
 func ViewParts(ctx context.Context, v Viewer, path string, parts []Part, except ...func(path string) bool) (*View, error) {
 	if err := checkParts(path, parts); err != nil {
-		return nil, &OpError{Op: "view", Path: path, Err: err}
+		return nil, &OpError{Op: OpView, Path: path, Err: err}
 	}
 	if n, ok := v.(Narrower); ok {
 		return n.ViewParts(ctx, path, parts, except...)

@@ -91,7 +91,7 @@ func (r *runner) regainSight(view *registry.View) {
 	expired := r.blind.expired
 	r.blind.stopTimer()
 	r.blind = nil
-	r.rounds.ResetTries()
+	r.rounds.Missed().ResetTries()
 	r.awaited = 0
 	r.subscribe(view, known, func() {
 		r.leftBlind = false
@@ -177,11 +177,11 @@ func (r *runner) learnFound() {
 
 // leaveBlind leaves the job as it was last seen.
 func (r *runner) leaveBlind() {
-	if !r.noteBlind() && !r.rounds.TryNoting() {
+	if !r.noteBlind() && !r.rounds.Missed().TryNoting() {
 		r.alarm.Set(room.RetryAfter)
 		return
 	}
-	r.rounds.StopNoting()
+	r.rounds.Missed().StopNoting()
 	txn := r.membership.LeaveTxn(r.look(), r.marks()) // without its mark, what runs here would be lost
 	var err error
 	if len(txn.Then) > 0 {

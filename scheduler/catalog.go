@@ -31,7 +31,7 @@ type catalog struct {
 // startCatalog follows the namespace, if there is a handler for anything, until life ends. If the registry does not let
 // this process read it, jobs that were declared have nothing to do with that: they go on, and it is tried again.
 func (s *Scheduler) startCatalog(life context.Context, declared int) error {
-	if len(s.classes.byClass) == 0 {
+	if len(s.handlers.byClass) == 0 {
 		return nil
 	}
 	view, err := s.registry.View(life, registry.Root, s.notForCatalog)
@@ -198,7 +198,7 @@ func (c *catalog) handles(name string) bool {
 	}
 	cfg, err := c.s.dialect.Layout().DecodeConfig(c.now.Get(jobtree.For(name).Root()).Value, node)
 	if err == nil {
-		taken, failed := c.s.classes.has(c.life, cfg)
+		taken, failed := c.s.handlers.has(c.life, cfg)
 		if failed != nil && c.life.Err() == nil {
 			c.s.repeated(slog.LevelError, "job is left alone: the filter of jobs panicked", name, failed)
 		}
@@ -217,7 +217,7 @@ func (c *catalog) handles(name string) bool {
 
 // takeUp starts taking part in a job, unless it was declared. There may be thousands, so many at a time.
 func (c *catalog) takeUp(name string) {
-	r := newRunner(c.s, job.Config{Name: name}, c.s.classes, &plain)
+	r := newRunner(c.s, job.Config{Name: name}, c.s.handlers, &plain)
 	life, err := c.s.enterData(r)
 	if err != nil || life == nil {
 		return // declared, or the scheduler stops

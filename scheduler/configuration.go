@@ -18,37 +18,28 @@ type configurationPorts struct{ ports }
 
 var _ configuration.Ports = configurationPorts{}
 
-// Class implements [configuration.Ports].
 func (p configurationPorts) Class() string { return p.runner().class }
 
-// Handler implements [configuration.Ports].
 func (p configurationPorts) Handler() job.Handler { return p.runner().handler }
 
-// Others implements [configuration.Ports].
-func (p configurationPorts) Others() peers.Traits { return p.runner().s.traits }
+func (p configurationPorts) Traits() peers.Traits { return p.runner().s.traits }
 
-// Handlers implements [configuration.Ports].
-func (p configurationPorts) Handlers() *errorhandler.Registry { return p.runner().s.handlers }
+func (p configurationPorts) ErrorHandlers() *errorhandler.Registry { return p.runner().s.errorHandlers }
 
-// Lookup implements [configuration.Ports].
 func (p configurationPorts) Lookup(strategy string) (sharding.Strategy, error) {
 	return p.runner().s.strategies.Lookup(strategy)
 }
 
-// Schedules implements [configuration.Ports].
 func (p configurationPorts) Schedules() *fires.Schedules { return &p.runner().s.schedules }
 
-// Adopt implements [configuration.Ports].
 func (p configurationPorts) Adopt(next *configuration.Settings) { p.runner().adopt(next) }
 
-// TakenUp implements [configuration.Ports].
 func (p configurationPorts) TakenUp() {
 	r := p.runner()
 	r.rounds.TakenUp(r.look())
 	r.leadership.LookAgain()
 }
 
-// Paused implements [configuration.Ports].
 func (p configurationPorts) Paused(why error) {
 	text := ""
 	if why != nil {
@@ -61,7 +52,6 @@ func (p configurationPorts) Paused(why error) {
 	r.s.observer.observe(PauseEvent{Job: r.name, Err: why})
 }
 
-// Again implements [configuration.Ports].
 func (p configurationPorts) Again() { p.runner().configure() }
 
 // configure takes up the configuration as the state shows it.
@@ -82,7 +72,7 @@ func (r *runner) keepTime(paused bool) {
 	now := r.settings
 	if !now.OK {
 		r.s.timetable.Remove(r.entry)
-		r.rounds.Unticked()
+		r.rounds.Missed().Unticked()
 		if !r.state.Config.Exists() {
 			r.rounds.FireBy(fires.Times{}, r.s.now(), nil)
 		} else if r.configuration.Refusal() != "" {
@@ -94,9 +84,9 @@ func (r *runner) keepTime(paused bool) {
 		return
 	}
 	next := fires.TimesOf(*now.Config)
-	same := r.rounds.FiresBy(next)
+	same := r.rounds.Missed().FiresBy(next)
 	// A fire that has come may have been run for under other times, which only a record tells; and Java knows no jitter.
-	delayed := same || (now.Config.Monitored() || !r.rounds.Timed()) && !r.state.SharedWithJava()
+	delayed := same || (now.Config.Monitored() || !r.rounds.Missed().Timed()) && !r.state.SharedWithJava()
 	schedule, delays := now.Rules.Schedule, now.Rules.Jitter
 	if !same {
 		r.rounds.FireBy(next, r.s.now(), r.firesByBoth())
@@ -109,7 +99,7 @@ func (r *runner) keepTime(paused bool) {
 	}
 	var told time.Time // no fire is told of again because its delay is another one now
 	if same {
-		told = r.rounds.NewestTick()
+		told = r.rounds.Missed().NewestTick()
 	}
 	r.s.timetable.Set(r.entry, schedule, delays, delayed, told)
 }

@@ -93,7 +93,7 @@ func (s *Scheduler) checkDeclaration(ctx context.Context, cfg job.Config, handle
 	cfg.Props = maps.Collect(maps.All(cfg.Props)) // code that changes its settings must not change what is stored
 	faults := []error{cfg.Validate()}
 	faults = append(faults, s.dialect.Faults(cfg)...)
-	faults = append(faults, configuration.CheckCode(ctx, cfg, handler), configuration.CheckHandler(ctx, cfg, s.handlers, s.log))
+	faults = append(faults, configuration.CheckCode(ctx, cfg, handler), configuration.CheckErrorHandler(ctx, cfg, s.errorHandlers, s.log))
 	if ctx.Err() != nil {
 		return fmt.Errorf("waiting for the job's code: %w", context.Cause(ctx))
 	}

@@ -113,7 +113,7 @@ func (s *Scheduler) awaited(runners []*runner) *stopping.Awaited {
 
 // waits tells whether it is known by now that the runner has something to tell the registry, and cannot yet.
 func (r *runner) waits() bool {
-	return r.s.handovers.WaitsFor(r.departure.turn()) || r.rounds.ToNote() > 0 || r.rounds.Executions().EndsWait(r.look())
+	return r.s.handovers.WaitsFor(r.departure.turn()) || r.rounds.Missed().ToNote() > 0 || r.rounds.Executions().EndsWait(r.look())
 }
 
 // inCode returns the items whose code was called here and has not returned.
@@ -204,7 +204,7 @@ func (s *Scheduler) closeRunners() {
 // busy tells whether an execution of this process has not ended yet, or listeners are still told of
 // it.
 func (r *runner) busy() bool {
-	return r.rounds.Busy() || r.hooks.Busy() || r.rounds.ToNote() > 0 && r.attached != nil
+	return r.rounds.Busy() || r.hooks.Busy() || r.rounds.Missed().ToNote() > 0 && r.attached != nil
 }
 
 // abandon ends what runs here as interrupted, though its code may go on, and names it.

@@ -47,7 +47,9 @@ var (
 	// ErrVanished is what Run returns after [Scheduler.Vanish], and the cause with which the
 	// contexts of its items end.
 	ErrVanished = errors.New("scheduler vanished")
-	// ErrStopped is the cause with which the context of an item ends when the stop timeout is over.
+	// ErrStopped says that the scheduler stops, or has. It is the cause with which the context of an item ends when the
+	// stop timeout is over, or at once after [Scheduler.StopNow]; and the error of [Scheduler.Add] and other calls that wait
+	// for the registry once Run is over, with why if Run returns an error.
 	ErrStopped = stopping.ErrStopped
 	// ErrNotReturned is the error of Configure, of the constructor of an error handler or of a sharding strategy
 	// that did not return within ten seconds; also if it was asked anew meanwhile, as settings or instances had changed

@@ -142,7 +142,7 @@ func (r *runner) follow() {
 	switch narrow, again := c.Narrow(); {
 	case again > 0:
 		r.alarm.Set(again)
-	case narrow && v.Settled() && r.rounds.ToNote() == 0:
+	case narrow && v.Settled() && r.rounds.Missed().ToNote() == 0:
 		r.narrow(v)
 	}
 }
@@ -198,7 +198,7 @@ func (r *runner) narrow(v room.View) {
 	}, func(view *registry.View) {
 		// A view that opened while something moved may be of too little.
 		now := r.look()
-		if !since.Equal(r.scope.moved) || !now.Attached.Connected() || r.departure.leaving || r.rounds.ToNote() > 0 || !slices.Equal(own, r.own(now)) {
+		if !since.Equal(r.scope.moved) || !now.Attached.Connected() || r.departure.leaving || r.rounds.Missed().ToNote() > 0 || !slices.Equal(own, r.own(now)) {
 			r.dropOther(view)
 			return
 		}
@@ -207,7 +207,7 @@ func (r *runner) narrow(v room.View) {
 			seen, kept = jobtree.Narrowed(r.snapshot, parts)
 			return seen
 		}, func() {
-			r.scope.stale = !since.Equal(r.scope.moved) || r.rounds.ToNote() > 0 || !slices.Equal(own, r.own(r.look())) // by what came last
+			r.scope.stale = !since.Equal(r.scope.moved) || r.rounds.Missed().ToNote() > 0 || !slices.Equal(own, r.own(r.look())) // by what came last
 			r.state.Narrow(own)
 			r.scope.narrow = &narrowed{since: time.Now(), kept: kept}
 		})

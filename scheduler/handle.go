@@ -190,7 +190,7 @@ func (j *Job) update(ctx context.Context, change func(*job.Config) error) (regis
 	}
 	guards, note, err := j.s.writtenDown(ctx, j.r.name, stored, deed{
 		id:   fmt.Sprintf("updated-%d", stored.Revision), // which is replaced once
-		verb: "update", changed: updated(before, after),
+		verb: jobtree.VerbUpdate, changed: updated(before, after),
 	})
 	if err != nil {
 		return 0, err

@@ -40,13 +40,13 @@ func WithHandler(class string, code job.Handler) Option {
 			return fmt.Errorf("%w: handler has no class", ErrInvalidOption)
 		case code == nil || is && f == nil:
 			return fmt.Errorf("%w: handler of class %q is nil", ErrInvalidOption, class)
-		case o.classes.byClass[class] != nil:
+		case o.handlers.byClass[class] != nil:
 			return fmt.Errorf("%w: class %q has two handlers", ErrInvalidOption, class)
 		}
-		if o.classes.byClass == nil {
-			o.classes.byClass = make(map[string]job.Handler)
+		if o.handlers.byClass == nil {
+			o.handlers.byClass = make(map[string]job.Handler)
 		}
-		o.classes.byClass[class] = code
+		o.handlers.byClass[class] = code
 		return nil
 	}
 }
@@ -64,7 +64,7 @@ func WithJobFilter(take func(job.Config) bool) Option {
 		if take == nil {
 			return fmt.Errorf("%w: job filter is nil", ErrInvalidOption)
 		}
-		o.classes.take = take
+		o.handlers.take = take
 		return nil
 	}
 }

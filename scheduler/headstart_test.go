@@ -140,7 +140,7 @@ func TestTheBoundsOfAHeadStart(t *testing.T) {
 
 func TestAHeadStartThatIsNone(t *testing.T) {
 	t.Parallel()
-	for _, d := range []time.Duration{-1, scheduler.MostHeadStart + 1} {
+	for _, d := range []time.Duration{-1, scheduler.MaxHeadStart + 1} {
 		_, err := scheduler.New(memory.NewServer().Open("test"), scheduler.WithHeadStart(d))
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption)
 		require.ErrorContains(t, err, fmt.Sprintf("head start %s, must be from 0 to 200ms", d))

@@ -137,7 +137,7 @@ func (r *runner) unrecorded() []UnrecordedEnd {
 // configuration in force came, or while nobody may run anything are no reason. The tree shows items with unrecorded ends
 // as running, and nothing of them runs.
 func (r *runner) overdue(unrecorded []UnrecordedEnd) []OverdueItem {
-	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.anybodyEnabled() {
+	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.state.AnybodyEnabled() {
 		return nil
 	}
 	until := r.s.now().Add(-inforce.OverdueAfter(*r.settings.Config))
@@ -175,8 +175,4 @@ func (r *runner) overdue(unrecorded []UnrecordedEnd) []OverdueItem {
 }
 
 // allDisabled tells whether there are instances, and the servers of all of them are disabled.
-func (r *runner) allDisabled() bool { return len(r.state.Instances) > 0 && !r.anybodyEnabled() }
-
-func (r *runner) anybodyEnabled() bool {
-	return slices.ContainsFunc(r.state.Instances, func(i jobtree.Instance) bool { return r.state.Enabled(i.ID) })
-}
+func (r *runner) allDisabled() bool { return len(r.state.Instances) > 0 && !r.state.AnybodyEnabled() }

@@ -7,6 +7,7 @@ import (
 	"github.com/elasticron/elasticron/internal/option"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/scheduler/internal/peers"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/wholeround"
 )
 
@@ -22,11 +23,13 @@ type jobOptions struct {
 }
 
 // check finds what the options and the configuration make impossible together.
-func (o *jobOptions) check(cfg job.Config, others peers.Traits) error {
-	if o.hooks != nil && others.Unrecorded {
+func (o *jobOptions) check(cfg job.Config, traits peers.Traits) error {
+	if o.hooks != nil && traits.Unrecorded {
 		return fmt.Errorf("%w: a whole-round listener needs a job that no Java instances share: they do not tell which items have run", ErrInvalidOption)
 	}
-	if o.hooks != nil && !wholeround.Together(&cfg) {
+	schedule, _ := cfg.Schedule() // nil is one of the faults that others report
+	rules := policy.RulesOf(schedule, cfg)
+	if o.hooks != nil && !wholeround.Together(&cfg, &rules) {
 		return fmt.Errorf("%w: a whole-round listener needs a job that is not Unmonitored, and whose cron is no @delay: its items have no rounds together", ErrInvalidOption)
 	}
 	return nil

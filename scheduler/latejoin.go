@@ -65,7 +65,7 @@ func (s *Scheduler) holdsLeft(job string, node registry.Node) *room.Attachment {
 func (s *Scheduler) watchLeft(life context.Context, job string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.classes.byClass) > 0 {
+	if len(s.handlers.byClass) > 0 {
 		s.notData[job] = struct{}{}
 	}
 	if s.session == nil { // it never joined

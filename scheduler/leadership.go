@@ -18,27 +18,20 @@ type leadershipPorts struct{ ports }
 
 var _ leadership.Ports = leadershipPorts{}
 
-// Others implements [leadership.Ports].
-func (p leadershipPorts) Others() peers.Traits { return p.runner().s.traits }
+func (p leadershipPorts) Traits() peers.Traits { return p.runner().s.traits }
 
-// Peers implements [leadership.Ports].
 func (p leadershipPorts) Peers() peers.Peers { return p.runner().peers }
 
-// Lookup implements [leadership.Ports].
 func (p leadershipPorts) Lookup(strategy string) (sharding.Strategy, error) {
 	return p.runner().s.strategies.Lookup(strategy)
 }
 
-// Campaign implements [leadership.Ports].
 func (p leadershipPorts) Campaign(c *leadership.Candidacy) { p.runner().startElection(c) }
 
-// Answered implements [leadership.Ports].
 func (p leadershipPorts) Answered() { p.runner().peers.LookAtAssignment() }
 
-// Reconcile implements [leadership.Ports].
 func (p leadershipPorts) Reconcile() { p.Post(p.runner().reconcile) }
 
-// Resharded implements [leadership.Ports].
 func (p leadershipPorts) Resharded(plan resharding.Plan) {
 	r := p.runner()
 	r.log.InfoContext(r.life, "resharded", "instances", plan.Instances, "items", plan.Total, "moved", plan.Moved)

@@ -38,17 +38,17 @@ func (r *runner) handOver(f *farewell) {
 		part = part[:f.parts.Fitting(len(part), granted-len(leave))]
 	}
 	defer r.s.handovers.GiveBack(&f.turn)
-	before := r.rounds.ToNote()
+	before := r.rounds.Missed().ToNote()
 	r.handIn(part)
-	left := r.rounds.ToNote()
+	left := r.rounds.Missed().ToNote()
 	if len(part) < len(notes) {
 		f.parts.Made(left < before)
-		r.rounds.ResetTries()
+		r.rounds.Missed().ResetTries()
 		r.decideAgain()
 		return
 	}
 	switch {
-	case !over && left > 0 && !r.rounds.TryNoting():
+	case !over && left > 0 && !r.rounds.Missed().TryNoting():
 		r.alarm.Set(room.RetryAfter) // what refuses a note need not be followed by news
 	case !r.departure.left || r.look().Registered():
 		r.commitLeave(leave, stays)

@@ -14,21 +14,17 @@ type membershipPorts struct{ ports }
 
 var _ membership.Ports = membershipPorts{}
 
-// Data implements [membership.Ports].
 func (p membershipPorts) Data() bool {
 	_, is := p.runner().handler.(handlers)
 	return is
 }
 
-// Peers implements [membership.Ports].
 func (p membershipPorts) Peers() peers.Peers { return p.runner().peers }
 
-// Get implements [membership.Ports].
 func (p membershipPorts) Get(ctx context.Context, path string) (registry.Node, error) {
 	return p.runner().s.registry.Get(ctx, path)
 }
 
-// ComesBack implements [membership.Ports].
 func (p membershipPorts) ComesBack() {
 	r := p.runner()
 	r.rounds.Stale()
@@ -36,19 +32,15 @@ func (p membershipPorts) ComesBack() {
 	r.leadership.LookAgain()
 }
 
-// StaysOut implements [membership.Ports].
 func (p membershipPorts) StaysOut(off time.Duration) {
 	r := p.runner()
 	r.rounds.ClockWrong(r.look(), off)
 }
 
-// Refusal implements [membership.Ports].
 func (p membershipPorts) Refusal() string { return p.runner().configuration.Refusal() }
 
-// ShutDown implements [membership.Ports].
 func (p membershipPorts) ShutDown() { p.runner().shutDownHere() }
 
-// Fail implements [membership.Ports].
 func (p membershipPorts) Fail(why error) { p.runner().s.fail(why) }
 
 // takePart registers this process as an instance of the job, or takes it out because of its clock or because it refuses

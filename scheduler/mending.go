@@ -22,5 +22,4 @@ var _ mending.Ports = mendingPorts{}
 // Snapshot implements [mending.Ports]: what the state was made of. The view itself may not show it yet.
 func (p mendingPorts) Snapshot() registry.Snapshot { return p.runner().snapshot }
 
-// Held implements [mending.Ports].
 func (p mendingPorts) Held(id registry.SessionID) bool { return p.runner().membership.Held(id) }

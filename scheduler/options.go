@@ -21,8 +21,8 @@ type Option func(*options) error
 // DefaultStopTimeout is how long a stop waits if [WithStopTimeout] does not say otherwise.
 const DefaultStopTimeout = 20 * time.Second
 
-// MostHeadStart is the longest head start that a job may have; see [WithHeadStart].
-const MostHeadStart = fires.MostHeadStart
+// MaxHeadStart is the longest head start that a job may have; see [WithHeadStart].
+const MaxHeadStart = fires.MaxHeadStart
 
 type options struct {
 	instance    string
@@ -33,13 +33,13 @@ type options struct {
 	now         func() time.Time
 	java        bool // Java instances of Elastic-Job-Lite 2.1.5 share the jobs
 	java3       bool // Java instances of ElasticJob 3.0.x share the jobs
-	classes     handlers
+	handlers    handlers
 
 	connectionListeners []ConnectionListener
 	leadershipListeners []LeadershipListener
 	listenerTimeout     time.Duration
-	handlers            *errorhandler.Registry
-	handlerTimeout      time.Duration
+	errorHandlers       *errorhandler.Registry
+	errorHandlerTimeout time.Duration
 	following           following.Rule
 	headStart           time.Duration
 }
@@ -51,10 +51,10 @@ func newOptions(opts []Option) (options, error) {
 		stopTimeout: DefaultStopTimeout,
 		now:         time.Now,
 
-		listenerTimeout: defaultListenerTimeout,
-		handlers:        errorhandler.Default(),
-		handlerTimeout:  10 * time.Second,
-		headStart:       MostHeadStart,
+		listenerTimeout:     defaultListenerTimeout,
+		errorHandlers:       errorhandler.Default(),
+		errorHandlerTimeout: 10 * time.Second,
+		headStart:           MaxHeadStart,
 	}
 	faults := option.Apply(&o, opts)
 	if o.instance == "" {
@@ -156,7 +156,7 @@ func WithErrorHandlers(handlers *errorhandler.Registry) Option {
 		if handlers == nil {
 			return fmt.Errorf("%w: error handlers are nil", ErrInvalidOption)
 		}
-		o.handlers = handlers
+		o.errorHandlers = handlers
 		return nil
 	}
 }
@@ -170,7 +170,7 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 		if d <= 0 {
 			return fmt.Errorf("%w: error handler timeout %s is not above 0", ErrInvalidOption, d)
 		}
-		o.handlerTimeout = d
+		o.errorHandlerTimeout = d
 		return nil
 	}
 }
@@ -188,11 +188,11 @@ func WithErrorHandlerTimeout(d time.Duration) Option {
 // not monitored, that have a fixed delay or that are shared with Java never have one, nor those that have a
 // [job.WholeRoundListener] in this process.
 //
-// The default is [MostHeadStart], which is also the most; 0 turns it off.
+// The default is [MaxHeadStart], which is also the most; 0 turns it off.
 func WithHeadStart(most time.Duration) Option {
 	return func(o *options) error {
-		if most < 0 || most > MostHeadStart {
-			return fmt.Errorf("%w: head start %s, must be from 0 to %s", ErrInvalidOption, most, MostHeadStart)
+		if most < 0 || most > MaxHeadStart {
+			return fmt.Errorf("%w: head start %s, must be from 0 to %s", ErrInvalidOption, most, MaxHeadStart)
 		}
 		o.headStart = most
 		return nil
@@ -211,8 +211,8 @@ func WithHeadStart(most time.Duration) Option {
 // terminationGracePeriodSeconds, too, to this, three seconds and the session's TTL.
 func WithStopTimeout(d time.Duration) Option {
 	return func(o *options) error {
-		if d < 0 {
-			return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+		if err := checkStopTimeout(d); err != nil {
+			return err
 		}
 		o.stopTimeout = d
 		return nil

@@ -24,7 +24,7 @@ func (o *options) checkShared() error {
 // dialectOf returns how others take part in the jobs of a process. The error is [ErrInvalidOption] if its
 // instance id is like one of theirs.
 func dialectOf(o *options, reg registry.Registry) (peers.Dialect, error) {
-	_, possible := javapeers.Root(reg)
+	_, possible := registry.JavaRoot(reg)
 	var dialect peers.Dialect = peers.None{}
 	switch {
 	case o.java:

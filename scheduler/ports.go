@@ -15,25 +15,18 @@ type ports struct{ runner func() *runner }
 
 var _ room.Ports = ports{}
 
-// Life implements [room.Ports].
 func (p ports) Life() context.Context { return p.runner().life }
 
-// Post implements [room.Ports].
 func (p ports) Post(message func()) bool { return p.runner().box.Post(message) }
 
-// DecideAgain implements [room.Ports].
 func (p ports) DecideAgain() { p.runner().decideAgain() }
 
-// Work implements [room.Ports].
 func (p ports) Work(do func()) { p.runner().s.work.Go(do) }
 
-// Wake implements [room.Ports].
 func (p ports) Wake(in time.Duration) { p.runner().alarm.Set(in) }
 
-// Log implements [room.Ports].
 func (p ports) Log() *slog.Logger { return p.runner().log }
 
-// AskClock implements [room.Ports].
 func (p ports) AskClock(age time.Duration, told func()) {
 	r := p.runner()
 	if told != nil {
@@ -42,7 +35,6 @@ func (p ports) AskClock(age time.Duration, told func()) {
 	r.s.clock.Check(r.life, age)
 }
 
-// Tell implements [room.Ports].
 func (p ports) Tell(level slog.Level, message string, err error, attrs ...any) {
 	r := p.runner()
 	r.s.repeated(level, message, r.name, err, attrs...)

@@ -17,12 +17,10 @@ type committing struct{ *runner }
 
 var _ room.Committing = committing{}
 
-// Commit implements [room.Committing].
 func (c committing) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 	return c.s.registry.Commit(ctx, c.onBehalf(txn))
 }
 
-// CommitAll implements [room.Committing].
 func (c committing) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
 	shared := make([]registry.Txn, len(txns))
 	for i, txn := range txns {
@@ -38,21 +36,16 @@ func (c committing) onBehalf(txn registry.Txn) registry.Txn {
 	return txn
 }
 
-// Together implements [room.Committing].
 func (c committing) Together(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 	return c.together(ctx, txn)
 }
 
-// Committed implements [room.Committing].
 func (c committing) Committed(revision registry.Revision) { c.committed(revision) }
 
-// Refused implements [room.Committing].
 func (c committing) Refused(step string, err error) { c.refused(step, err) }
 
-// Overtaken implements [room.Committing].
 func (c committing) Overtaken(conflict *registry.ConflictError) { c.overtaken(conflict) }
 
-// Tell implements [room.Committing].
 func (c committing) Tell(level slog.Level, message string, err error, attrs ...any) {
 	c.s.repeated(level, message, c.name, err, attrs...)
 }

@@ -13,12 +13,10 @@ type reporter struct{ r *runner }
 
 var _ executions.Reporter = reporter{}
 
-// Round implements [executions.Reporter].
 func (p reporter) Round(r executions.Round) {
 	p.r.s.observer.observe(RoundEvent{ID: r.ID, Job: p.r.name, TaskID: r.TaskID, Items: r.Items, Began: r.Began, Ended: r.Ended, Failed: r.Failed})
 }
 
-// Item implements [executions.Reporter].
 func (p reporter) Item(r executions.Run) {
 	if !r.Ended.IsZero() {
 		p.r.tally.count(r)
@@ -32,22 +30,18 @@ func itemEvent(r executions.Run) ItemEvent {
 	return ItemEvent{Round: r.Round, Context: r.Context, Began: r.Began, Ended: r.Ended, Err: r.Err, CutShort: r.CutShort, Refused: r.Refused}
 }
 
-// ItemContext implements [executions.Reporter].
 func (p reporter) ItemContext(ctx context.Context, r executions.Run) context.Context {
 	return p.r.s.observer.itemContext(ctx, itemEvent(r))
 }
 
-// Retry implements [executions.Reporter].
 func (p reporter) Retry(r executions.Run, err error, pause time.Duration) {
 	p.r.s.observer.observe(RetryEvent{Round: r.Round, Context: r.Context, Err: err, Pause: pause})
 }
 
-// Waiting implements [executions.Reporter].
 func (p reporter) Waiting(waiting, running, limit int) {
 	p.r.s.observer.observe(WaitingEvent{Job: p.r.name, Waiting: waiting, Running: running, Limit: limit})
 }
 
-// HandlerFailed implements [executions.Reporter].
 func (p reporter) HandlerFailed(sc job.ShardingContext, failure, handler error) {
 	p.r.s.observer.observe(ErrorHandlerEvent{Context: sc, Err: failure, Handler: handler})
 }

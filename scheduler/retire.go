@@ -52,7 +52,7 @@ func (s *Scheduler) dismiss(r *runner) {
 
 // tellRest waits until the error handler of a job that was left has been told of everything.
 func (s *Scheduler) tellRest(r *runner) {
-	s.closeHandler(r)
+	s.closeFailuresOf(r)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.telling, r)

@@ -3,7 +3,6 @@ package scheduler
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"time"
 
@@ -62,7 +61,7 @@ func (r *runner) endRefused(e *executions.Execution, why error) {
 func (r *runner) noteMissed() bool {
 	batch, over := r.rounds.Note(r.look(), r.departure.left)
 	r.commit(batch)
-	return over || r.rounds.ToNote() == 0
+	return over || r.rounds.Missed().ToNote() == 0
 }
 
 // accountedFor returns the token of an item's execution that is not to be declared lost: it runs here, or Java has run it
@@ -82,7 +81,7 @@ func (r *runner) takenByJava(item int) registry.Revision {
 
 // claimAbandoned claims lost executions of items that may be another's.
 func (r *runner) claimAbandoned() {
-	r.rounds.ClaimAbandoned(r.look(), func() string { return rand.Text()[:12] })
+	r.rounds.ClaimAbandoned(r.look())
 }
 
 // roundsPorts is what the room of what this instance runs may ask beside.
@@ -90,61 +89,44 @@ type roundsPorts struct{ ports }
 
 var _ rounds.Ports = roundsPorts{}
 
-// Job implements [executions.Ports].
 func (p roundsPorts) Job() string { return p.runner().name }
 
-// Now implements [executions.Ports].
 func (p roundsPorts) Now() time.Time { return p.runner().s.now() }
 
-// Registry implements [executions.Ports].
 func (p roundsPorts) Registry() executions.Registry { return p.runner().s.registry }
 
-// Report implements [executions.Ports].
 func (p roundsPorts) Report() executions.Reporter { return reporter{p.runner()} }
 
-// Others implements [executions.Ports].
-func (p roundsPorts) Others() peers.Traits { return p.runner().s.traits }
+func (p roundsPorts) Traits() peers.Traits { return p.runner().s.traits }
 
-// Failures implements [executions.Ports].
 func (p roundsPorts) Failures() *notify.Failures { return &p.runner().failures }
 
-// Listeners implements [executions.Ports].
 func (p roundsPorts) Listeners() []job.Listener { return p.runner().declared.listeners }
 
-// Before implements [executions.Ports].
 func (p roundsPorts) Before(ctx context.Context, listener func(context.Context) error) {
 	r := p.runner()
 	r.s.listeners.Call(ctx, notify.Listener{Job: r.name, Kind: ListenerBeforeRun}, listener)
 }
 
-// After implements [executions.Ports].
 func (p roundsPorts) After(listener func(context.Context) error) {
 	r := p.runner()
 	r.s.listeners.Call(r.s.curfew.Cut, notify.Listener{Job: r.name, Kind: ListenerAfterRun}, listener)
 }
 
-// Overloaded implements [executions.Ports].
 func (p roundsPorts) Overloaded() bool { return p.runner().s.load.Over() }
 
-// Peers implements [executions.Ports].
 func (p roundsPorts) Peers() peers.Peers { return p.runner().peers }
 
-// Hooks implements [rounds.Ports].
 func (p roundsPorts) Hooks() rounds.Hooks { return p.runner().hooks }
 
-// Admission implements [rounds.Ports].
 func (p roundsPorts) Admission() *admission.Admission { return p.runner().s.admission }
 
-// Load implements [rounds.Ports].
 func (p roundsPorts) Load() *load.Load { return &p.runner().s.load }
 
-// Look implements [rounds.Ports].
 func (p roundsPorts) Look() room.View { return p.runner().look() }
 
-// ToldEarly implements [rounds.Ports].
 func (p roundsPorts) ToldEarly() bool { return p.runner().s.timetable.ToldEarly(p.runner().entry) }
 
-// SetHeadStart implements [rounds.Ports].
 func (p roundsPorts) SetHeadStart(d time.Duration) {
 	r := p.runner()
 	if d = min(d, r.s.headStart); r.entry.HeadStart() != d {
@@ -152,33 +134,26 @@ func (p roundsPorts) SetHeadStart(d time.Duration) {
 	}
 }
 
-// Await implements [rounds.Ports].
 func (p roundsPorts) Await(revision registry.Revision) { p.runner().await(revision) }
 
-// FireAhead implements [rounds.Ports].
 func (p roundsPorts) FireAhead(fire time.Time) { p.runner().membership.FireAhead(fire) }
 
-// SetAside implements [rounds.Ports].
 func (p roundsPorts) SetAside(v room.View, node jobtree.Item, now time.Time) room.Batch {
 	return p.runner().mending.SetAside(v, node, now)
 }
 
-// Lost implements [rounds.Ports].
 func (p roundsPorts) Lost(v room.View, item int, here registry.Revision) (lost, wait bool) {
 	return p.runner().lost.Is(v, item, cmp.Or(here, p.runner().takenByJava(item)))
 }
 
-// DeclareLost implements [rounds.Ports].
 func (p roundsPorts) DeclareLost(v room.View, item int) room.Batch {
 	return p.runner().lost.Declare(v, item)
 }
 
-// InLatch implements [rounds.Ports].
 func (p roundsPorts) InLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error)) {
 	p.runner().inLatch(latch, under, txn, settled)
 }
 
-// ClaimOver implements [rounds.Ports].
 func (p roundsPorts) ClaimOver(item int, err error) {
 	r := p.runner()
 	r.mending.LookAgain(item)
@@ -187,8 +162,6 @@ func (p roundsPorts) ClaimOver(item int, err error) {
 	}
 }
 
-// EndRefused implements [rounds.Ports].
 func (p roundsPorts) EndRefused(e *executions.Execution, why error) { p.runner().endRefused(e, why) }
 
-// Overtaken implements [rounds.Ports].
 func (p roundsPorts) Overtaken(conflict *registry.ConflictError) { p.runner().overtaken(conflict) }

@@ -133,7 +133,7 @@ func New(reg registry.Registry, opts ...Option) (*Scheduler, error) {
 	s.cancelled, s.cancelAll = context.WithCancel(context.Background())
 	s.over, s.endCalls = context.WithCancelCause(context.Background())
 	s.listeners = &notify.Listeners{Curfew: s.curfew, Timeout: s.listenerTimeout, Failed: s.listenerFailed}
-	s.failures = notify.Bounds{Timeout: s.handlerTimeout, Curfew: s.curfew}
+	s.failures = notify.Bounds{Timeout: s.errorHandlerTimeout, Curfew: s.curfew}
 	s.load.Tell = s.tellLoad
 	s.watchRegistryClock()
 	for _, one := range s.observers {

@@ -34,12 +34,19 @@ func (s *Scheduler) StopNow() {
 
 // SetStopTimeout changes what [WithStopTimeout] has set, for a stop that begins later.
 func (s *Scheduler) SetStopTimeout(d time.Duration) error {
-	if d < 0 {
-		return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+	if err := checkStopTimeout(d); err != nil {
+		return err
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stopWithin = d
+	return nil
+}
+
+func checkStopTimeout(d time.Duration) error {
+	if d < 0 {
+		return fmt.Errorf("%w: stop timeout %s is negative", ErrInvalidOption, d)
+	}
 	return nil
 }
 
@@ -190,12 +197,12 @@ func (s *Scheduler) closeFailures() {
 	runners := slices.AppendSeq(s.list(), maps.Keys(s.telling))
 	s.mu.Unlock()
 	for _, r := range runners {
-		s.closeHandler(r)
+		s.closeFailuresOf(r)
 	}
 }
 
-// closeHandler is closeFailures for one job. A stop and whoever has the job left may both call it.
-func (s *Scheduler) closeHandler(r *runner) {
+// closeFailuresOf is closeFailures for one job. A stop and whoever has the job left may both call it.
+func (s *Scheduler) closeFailuresOf(r *runner) {
 	hang, untold := r.failures.Close()
 	s.curfew.Note(fmt.Sprintf("job %q: error handler", r.name), hang, untold)
 }

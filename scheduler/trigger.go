@@ -15,8 +15,8 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// DefaultTriggerWithin is how long a request by hand lasts, unless [TriggerWithin] says so.
-const DefaultTriggerWithin = time.Hour
+// DefaultTriggerWithin is how long a request by hand lasts, unless [TriggerWithin] says so: an hour.
+const DefaultTriggerWithin = byhand.DefaultWithin
 
 // ErrTriggerPending says that items have not begun yet for the request before. It names them.
 var ErrTriggerPending = errors.New("the request before is pending; it can be replaced")

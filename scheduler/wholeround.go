@@ -32,7 +32,7 @@ func (r *runner) mindBarriers() {
 	}
 	for _, phase := range r.hooks.Phases() {
 		r.commit(r.hooks.SettleHook(r.look(), phase))
-		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && wholeround.Together(r.settings.Config) {
+		if r.attached.Connected() && r.applied >= r.needed && r.settings.OK && wholeround.Together(r.settings.Config, &r.settings.Rules) {
 			r.commit(r.hooks.Decide(r.look(), phase))
 		}
 	}

@@ -414,6 +414,8 @@ func TestWholeRoundListenersAreChecked(t *testing.T) {
 	unmonitored.Unmonitored = true
 	delayed := jobOf(2)
 	delayed.Cron = "@delay 10s"
+	spaced, tabbed := delayed, delayed
+	spaced.Cron, tabbed.Cron = " @delay 10s", "@delay\t10s"
 	for name, test := range map[string]struct {
 		cfg  job.Config
 		opts []scheduler.JobOption
@@ -424,6 +426,8 @@ func TestWholeRoundListenersAreChecked(t *testing.T) {
 		"two":         {jobOf(1), []scheduler.JobOption{scheduler.WithWholeRoundListener(good), scheduler.WithWholeRoundListener(good)}, "a job can have one"},
 		"unmonitored": {unmonitored, []scheduler.JobOption{scheduler.WithWholeRoundListener(good)}, "needs a job that is not Unmonitored"},
 		"delayed":     {delayed, []scheduler.JobOption{scheduler.WithWholeRoundListener(good)}, "whose cron is no @delay"},
+		"spaced":      {spaced, []scheduler.JobOption{scheduler.WithWholeRoundListener(good)}, "whose cron is no @delay"},
+		"tabbed":      {tabbed, []scheduler.JobOption{scheduler.WithWholeRoundListener(good)}, "whose cron is no @delay"},
 	} {
 		_, err := s.Add(t.Context(), test.cfg, job.HandlerFunc(untilDone), test.opts...)
 		require.ErrorIs(t, err, scheduler.ErrInvalidOption, name)

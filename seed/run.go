@@ -46,9 +46,6 @@ func (o Options) author() guarded.Author {
 	return guarded.Author{Who: cmp.Or(o.Who, "unknown"), How: cmp.Or(o.How, "seed"), Reason: o.Reason}
 }
 
-// verb is what a change is called where operations are written down.
-const verb = "seed"
-
 // Action is what Run did with a node, or would do. The words are part of the report's format.
 type Action string
 
@@ -139,7 +136,7 @@ func fill(ctx context.Context, target Target, name string, values map[string]str
 				return nil, err
 			}
 		}
-		note, err := guarded.NoteOf(name, stored.Get, slices.Concat(marks, config), verb, opts.author())
+		note, err := guarded.NoteOf(name, stored.Get, slices.Concat(marks, config), jobtree.VerbSeed, opts.author())
 		if opts.DryRun || err != nil {
 			return nodes, err
 		}

@@ -77,7 +77,7 @@ func (f File) completed() (File, []error) {
 	c.require(f.History.Outputs > 0 && f.History.Outputs <= mostOutputs, "history.outputs", f.History.Outputs, fmt.Sprintf("must be 1 to %d", mostOutputs))
 	c.require(f.History.Size >= leastSize, "history.size", int64(f.History.Size), "must be at least 8M")
 	c.require(f.Grace > 0 && f.Grace <= Duration(longestGrace), "grace", time.Duration(f.Grace), fmt.Sprintf("must be above 0 and at most %s", longestGrace))
-	if most := scheduler.MostHeadStart; f.HeadStart != nil {
+	if most := scheduler.MaxHeadStart; f.HeadStart != nil {
 		c.require(*f.HeadStart >= 0 && *f.HeadStart <= Duration(most), "headStart", time.Duration(*f.HeadStart), fmt.Sprintf("must be from 0s to %s", most))
 	}
 	if f.Listen != "" {

@@ -112,7 +112,7 @@ func (m *mover) stop(shown registry.Snapshot, st *jobtree.State, operated jobtre
 	operated.Moving = &jobtree.Moving{To: m.r.To, Move: id, Since: since.UTC().Truncate(time.Millisecond), Disabled: cfg.Disabled}
 	by := m.opts.author()
 	operated = operated.With(jobtree.Operation{
-		ID: id, Verb: "move", Who: by.Who, How: by.How, When: time.Now().UTC().Truncate(time.Millisecond), Reason: by.Reason,
+		ID: id, Verb: jobtree.VerbMove, Who: by.Who, How: by.How, When: time.Now().UTC().Truncate(time.Millisecond), Reason: by.Reason,
 		Changed: fmt.Sprintf("registry %s -> %s", m.r.From, m.r.To),
 	})
 	cfg.Disabled = true

@@ -13,6 +13,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
+// DefaultWithin is in what time an item may begin, if nobody says so.
+const DefaultWithin = time.Hour
+
 // Ask is what somebody asks for.
 type Ask struct {
 	Items     []int // that are to run, in any order; nil is all
@@ -93,7 +96,6 @@ func Decide(s *jobtree.State, a Ask, now time.Time) (Request, error) {
 
 // refused tells why nobody would run what is asked for.
 func (a Ask) refused(s *jobtree.State) *Fault {
-	enabled := func(i jobtree.Instance) bool { return s.Enabled(i.ID) }
 	switch {
 	case !s.Config.Exists():
 		return &Fault{Why: NotStored}
@@ -103,7 +105,7 @@ func (a Ask) refused(s *jobtree.State) *Fault {
 		return &Fault{Why: JobDisabled}
 	case len(s.Instances) == 0:
 		return &Fault{Why: NobodyLives}
-	case !slices.ContainsFunc(s.Instances, enabled):
+	case !s.AnybodyEnabled():
 		return &Fault{Why: NobodyEnabled}
 	case a.Within <= 0:
 		return &Fault{Why: NoTime}

@@ -99,8 +99,14 @@ const (
 	VerbBackfill = "backfill"
 )
 
-// VerbDeclare is the verb of a declaration that replaced the settings.
-const VerbDeclare = "declare"
+// The verbs of what others than package operate do.
+const (
+	VerbDeclare = "declare" // a process replaced the settings by those in its code
+	VerbUpdate  = "update"  // code changed the settings, by the handle of a scheduler
+	VerbSeed    = "seed"    // package seed gave the job what a file says
+	VerbMigrate = "migrate" // package migrate made the job as its source has it
+	VerbMove    = "move"    // the job moved to another registry
+)
 
 // declaredLast is how many of declarations that follow each other are kept beside the first of them, which tells what the
 // settings were before.

@@ -103,6 +103,11 @@ func (s *State) Enabled(instance string) bool {
 	return !s.JobDisabled() && s.ServerEnabled(ServerOf(instance))
 }
 
+// AnybodyEnabled tells whether an instance lives that [State.Enabled] is true for: somebody may run items.
+func (s *State) AnybodyEnabled() bool {
+	return slices.ContainsFunc(s.Instances, func(i Instance) bool { return s.Enabled(i.ID) })
+}
+
 // ServerEnabled tells whether a server may run the job, as far as the server goes: no operator disabled it, whether or not
 // the job is disabled as a whole.
 func (s *State) ServerEnabled(ip string) bool {

@@ -84,7 +84,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/lost", "failover internal/jobtree registry scheduler/internal/actor scheduler/internal/room"},
 	{"scheduler/internal/missed", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room"},
 	{"scheduler/internal/requests", "internal/jobtree registry scheduler/internal/peers scheduler/internal/room"},
-	{"scheduler/internal/wholeround", "internal/barrier internal/jobtree job registry scheduler/internal/actor scheduler/internal/fires scheduler/internal/room"},
+	{"scheduler/internal/wholeround", "internal/barrier internal/jobtree job registry scheduler/internal/actor scheduler/internal/fires scheduler/internal/policy scheduler/internal/room"},
 	{"scheduler/internal/executions", "internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},

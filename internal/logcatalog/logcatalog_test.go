@@ -61,6 +61,40 @@ func TestTheCatalogueOfLogLines(t *testing.T) {
 	}
 }
 
+// counted is where the scheduler lists the lines that it counts instead of logging each: by their texts, which are other
+// packages'.
+const counted = "scheduler/log.go"
+
+func TestWhatIsCountedIsLogged(t *testing.T) {
+	t.Parallel()
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, counted), nil, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	logged, messages := inSource(t), listed(file, "ofRuns")
+	require.Greater(t, len(messages), 20, "the list in %s is not found", counted)
+	for _, message := range messages {
+		if _, ok := logged[message]; !ok {
+			t.Errorf("%s counts %q, which nothing logs: if it was reworded, each such line is logged now", counted, message)
+		}
+	}
+}
+
+// listed returns the texts of a variable that is a list of them.
+func listed(file *ast.File, variable string) (all []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Names[0].Name != variable || len(spec.Values) != 1 {
+			return true
+		}
+		if list, ok := spec.Values[0].(*ast.CompositeLit); ok {
+			for _, e := range list.Elts {
+				all = append(all, literal(e, nil))
+			}
+		}
+		return false
+	})
+	return all
+}
+
 // row is a message and its levels in the catalogue.
 var row = regexp.MustCompile("(?m)^\\| `([^`]+)` \\| ([A-Z, ]+) \\| .+ \\| .+ \\|$")
 

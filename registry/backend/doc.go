@@ -41,11 +41,11 @@
 //
 //	func (r *Registry) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 //		if err := backend.CheckSubtree(path); err != nil {
-//			return nil, &registry.OpError{Op: "view", Path: path, Err: err}
+//			return nil, &registry.OpError{Op: registry.OpView, Path: path, Err: err}
 //		}
 //		nodes, revision, err := r.list(ctx, path)
 //		if err != nil {
-//			return nil, &registry.OpError{Op: "view", Path: path, Err: err}
+//			return nil, &registry.OpError{Op: registry.OpView, Path: path, Err: err}
 //		}
 //		w := r.watch(path, revision) // it brings what has changed since revision
 //		view, feed := backend.NewView(path, registry.NewSnapshot(revision, nodes), w.askRevision, w.stop, except...)

@@ -66,27 +66,6 @@ func DoneAt(txn registry.Txn, since registry.Revision, found []registry.Node) re
 	return done
 }
 
-// Undone tells whether found, which the store showed after it had answered the only try, shows nothing of the transaction: of
-// the nodes that it puts, none was written after since; or one that it deletes is there since before. What was created and
-// deleted again since, be it by the transaction and then by others, leaves nothing either: so what must not be done twice
-// must not be repeated after this.
-func Undone(txn registry.Txn, since registry.Revision, found []registry.Node) bool {
-	puts, kept := false, false
-	for _, w := range txn.Then {
-		deletes := w.Kind == registry.WriteDelete || w.Kind == registry.WriteDeleteTree
-		puts = puts || !deletes
-		for _, n := range found {
-			switch {
-			case deletes:
-				kept = kept || w.Touches(n.Path) && n.Created <= since
-			case n.Path == w.Path && n.Revision > since:
-				return false
-			}
-		}
-	}
-	return puts || kept
-}
-
 // finds tells whether a node is there that the delete would have removed.
 func finds(w registry.Write, at map[string]registry.Node) bool {
 	if w.Kind == registry.WriteDelete {

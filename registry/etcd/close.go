@@ -20,7 +20,7 @@ import (
 // and the connections are closed. A store that does not answer is told so until it would have ended the
 // lease by itself.
 func (r *Registry) Close(ctx context.Context) error {
-	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(ctx, true)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError(registry.OpClose, "", r.close(ctx, true)) })
 	return r.closeErr
 }
 
@@ -28,7 +28,7 @@ func (r *Registry) Close(ctx context.Context) error {
 // nodes of the session stay until its TTL has passed. It is for tests of exactly that, and for a
 // process that must get out of the way without waiting for the store. Close afterwards does nothing.
 func (r *Registry) Vanish() {
-	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(context.Background(), false)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError(registry.OpClose, "", r.close(context.Background(), false)) })
 }
 
 func (r *Registry) close(ctx context.Context, revokeLease bool) error {

@@ -27,7 +27,7 @@ func (r *Registry) commitAll(ctx context.Context, txns []registry.Txn) []registr
 	unknown := r.knowRevision(ctx)
 	for i, txn := range txns {
 		if err := cmp.Or(txn.Check(), unknown); err != nil {
-			outcomes[i].Err = r.opError("commit", firstWrite(txn), err)
+			outcomes[i].Err = r.opError(registry.OpCommit, firstWrite(txn), err)
 		}
 	}
 	for wave := range waves(txns, outcomes) {
@@ -39,7 +39,7 @@ func (r *Registry) commitAll(ctx context.Context, txns []registry.Txn) []registr
 		r.queue.submit(ctx, commits)
 		for k, i := range wave {
 			outcomes[i] = r.queue.wait(ctx, commits[k])
-			outcomes[i].Err = r.opError("commit", firstWrite(txns[i]), outcomes[i].Err)
+			outcomes[i].Err = r.opError(registry.OpCommit, firstWrite(txns[i]), outcomes[i].Err)
 		}
 	}
 	return outcomes

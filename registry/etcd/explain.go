@@ -39,13 +39,13 @@ func (r *Registry) endpoints() string { return strings.Join(r.client.Endpoints()
 // alive, or write in it, who may not write all that it holds.
 func (r *Registry) rightOf(op, path string) (right, keys string) {
 	switch op {
-	case "get":
+	case registry.OpGet:
 		return "read", fmt.Sprintf("the key %q", r.ns.key(path))
-	case "commit":
+	case registry.OpCommit:
 		return "readwrite", fmt.Sprintf("the key %q, on one that a condition names, or on another one of the session", r.ns.key(path))
-	case "latch":
+	case registry.OpLatch:
 		return "readwrite", keysBetween(r.ns.around(path)) + ", or on another one of the session"
-	case "session":
+	case registry.OpSession:
 		start, _ := r.ns.below(registry.Root)
 		return "write", fmt.Sprintf("each key of the session, all of which begin with %q", start)
 	default:

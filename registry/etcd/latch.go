@@ -14,16 +14,16 @@ import (
 // because a lease can stand in the line only once. A holder looks once a second whether its key is still there.
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
 	if err := registry.CheckPath(path); err != nil {
-		return r.opError("latch", path, err)
+		return r.opError(registry.OpLatch, path, err)
 	}
 	if r.life.Err() != nil {
-		return r.opError("latch", path, registry.ErrClosed)
+		return r.opError(registry.OpLatch, path, registry.ErrClosed)
 	}
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
 	held, err := r.latches.acquire(ctx, path)
 	if err != nil {
-		return r.opError("latch", path, err)
+		return r.opError(registry.OpLatch, path, err)
 	}
 	defer held.release(ctx)
 	return held.run(ctx, fn)

@@ -34,7 +34,7 @@ func (q *queue) settleNoSpace(req *request, refusal error) (again []*commit) {
 			c.fail(fmt.Errorf("%w: the store is full, and whether it carried this out cannot be read: %s", registry.ErrUnknownOutcome, err.Error()))
 		case done != 0:
 			c.end(registry.Outcome{Revision: done})
-		case !alone && c.txn.Repeatable() && (certain || !c.puts() || backend.Undone(c.txn, c.since, found)):
+		case !alone && c.txn.Repeatable() && (certain || !c.puts() || showsNothing(c.txn, c.since, found)):
 			unsure[c] = !certain
 			continue
 		case !certain:
@@ -90,6 +90,26 @@ func certainlyNotDone(txn registry.Txn, since registry.Revision, found []registr
 		}
 	}
 	return false
+}
+
+// showsNothing tells less: whether found shows nothing of the transaction. Of the nodes that it puts, none was written after
+// since; or one that it deletes is there since before. What was created and deleted again since, be it by the transaction and
+// then by others, leaves nothing either: so what must not be done twice must not be repeated after this.
+func showsNothing(txn registry.Txn, since registry.Revision, found []registry.Node) bool {
+	puts, kept := false, false
+	for _, w := range txn.Then {
+		deletes := w.Kind == registry.WriteDelete || w.Kind == registry.WriteDeleteTree
+		puts = puts || !deletes
+		for _, n := range found {
+			switch {
+			case deletes:
+				kept = kept || w.Touches(n.Path) && n.Created <= since
+			case n.Path == w.Path && n.Revision > since:
+				return false
+			}
+		}
+	}
+	return puts || kept
 }
 
 // readWrites reads what a commit would have left behind, and returns the revision at which that is there.

@@ -41,12 +41,12 @@ const (
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, remote.OpError("open", "", err)
+		return nil, remote.OpError(registry.OpOpen, "", err)
 	}
 	known := newMembers(func() int { return len(config.Endpoints) }, config)
 	client, server, err := connect(ctx, config, known)
 	if err != nil {
-		return nil, remote.OpError("open", "", err)
+		return nil, remote.OpError(registry.OpOpen, "", err)
 	}
 	r := newRegistry(client, true, known, config)
 	r.see(server.reached)
@@ -67,14 +67,14 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 // done twice that is not to be repeated.
 func New(client *clientv3.Client, config Config) (*Registry, error) {
 	if client == nil {
-		return nil, remote.OpError("open", "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))
+		return nil, remote.OpError(registry.OpOpen, "", fmt.Errorf("%w: the client is nil", registry.ErrInvalid))
 	}
 	if len(config.Endpoints) == 0 {
 		config.Endpoints = client.Endpoints()
 	}
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, remote.OpError("open", "", err)
+		return nil, remote.OpError(registry.OpOpen, "", err)
 	}
 	known := newMembers(func() int { return len(client.Endpoints()) }, config)
 	return newRegistry(client, false, known, config), nil

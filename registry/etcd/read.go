@@ -15,7 +15,7 @@ import (
 // Get implements [registry.Reader] with a linearizable read, which it may share with others of the same moment.
 func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
 	node, err := r.get(ctx, path)
-	return node, r.opError("get", path, err)
+	return node, r.opError(registry.OpGet, path, err)
 }
 
 func (r *Registry) get(ctx context.Context, path string) (registry.Node, error) {
@@ -37,7 +37,7 @@ func (r *Registry) get(ctx context.Context, path string) (registry.Node, error) 
 // same moment.
 func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
 	nodes, revision, err := r.list(ctx, path)
-	return nodes, revision, r.opError("list", path, err)
+	return nodes, revision, r.opError(registry.OpList, path, err)
 }
 
 func (r *Registry) list(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
@@ -70,7 +70,7 @@ func (r *Registry) reads(path string) []clientv3.Op {
 // values, of the whole subtree.
 func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
 	names, err := r.children(ctx, path)
-	return names, r.opError("children", path, err)
+	return names, r.opError(registry.OpChildren, path, err)
 }
 
 func (r *Registry) children(ctx context.Context, path string) ([]string, error) {

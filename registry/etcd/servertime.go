@@ -29,7 +29,7 @@ const maxVersionBody = 64 << 10
 // Where HTTP is answered on another port, or not at all, the error is [registry.ErrUnsupported].
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	t, err := r.serverTime(ctx)
-	return t, r.opError("server time", "", err)
+	return t, r.opError(registry.OpServerTime, "", err)
 }
 
 func (r *Registry) serverTime(ctx context.Context) (time.Time, error) {

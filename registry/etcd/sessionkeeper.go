@@ -49,7 +49,7 @@ func newSessionKeeper(r *Registry) *sessionKeeper {
 // Session implements [registry.Sessioner]. The first call asks the store for a lease.
 func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
 	s, err := r.keeper.current(ctx)
-	return s, r.opError("session", "", err)
+	return s, r.opError(registry.OpSession, "", err)
 }
 
 func (k *sessionKeeper) current(ctx context.Context) (*registry.Session, error) {
@@ -203,7 +203,7 @@ func (k *sessionKeeper) noAnswer(what string, err error) {
 		return
 	}
 	k.r.lastFailure.note(err)
-	err = k.r.explain("session", "", cmp.Or(refusal(err), err))
+	err = k.r.explain(registry.OpSession, "", cmp.Or(refusal(err), err))
 	k.r.repeats.Tell(repeats.Line{
 		Level: slog.LevelWarn, Message: "the registry does not answer", Cause: what,
 		Tells: []any{"asked", what}, Attrs: []any{"endpoints", k.r.endpoints(), "error", err},

@@ -12,7 +12,7 @@ import (
 // shares with other views of the handle.
 func (r *Registry) View(ctx context.Context, path string, except ...func(path string) bool) (*registry.View, error) {
 	v, err := r.view(ctx, path, except)
-	return v, r.opError("view", path, err)
+	return v, r.opError(registry.OpView, path, err)
 }
 
 func (r *Registry) view(ctx context.Context, path string, except []func(path string) bool) (*registry.View, error) {

@@ -22,7 +22,7 @@ import (
 // all that the handle does meanwhile: each process that shares a job would else ask after every begin and every end.
 func (r *Registry) ViewParts(ctx context.Context, path string, parts []registry.Part, except ...func(path string) bool) (*registry.View, error) {
 	v, err := r.viewParts(ctx, path, parts, append(slices.Clone(except), registry.Outside(parts)))
-	return v, r.opError("view", path, err)
+	return v, r.opError(registry.OpView, path, err)
 }
 
 func (r *Registry) viewParts(ctx context.Context, path string, parts []registry.Part, except []func(path string) bool) (*registry.View, error) {

@@ -93,13 +93,13 @@ func (w *watch) run() {
 		case errors.Is(err, errWatchSilent): // a question could meet the same silence
 			continue
 		case errors.Is(refusal(err), registry.ErrDenied):
-			w.endAll(w.h.r.explain("view", w.root, refusal(err)))
+			w.endAll(w.h.r.explain(registry.OpView, w.root, refusal(err)))
 			return
 		}
 		if received {
 			retry.failed = 0
 		} else if denied := w.denied(); denied != nil {
-			w.endAll(w.h.r.explain("view", w.root, denied))
+			w.endAll(w.h.r.explain(registry.OpView, w.root, denied))
 			return
 		} else if outdated(err) {
 			w.h.leaveStream(number)
@@ -203,7 +203,7 @@ func (w *watch) refresh() bool {
 	start, err := w.h.r.revision(w.ctx)
 	if err != nil {
 		if w.ctx.Err() == nil { // access was withdrawn
-			w.endAll(w.h.r.explain("view", w.root, err))
+			w.endAll(w.h.r.explain(registry.OpView, w.root, err))
 		}
 		return false
 	}

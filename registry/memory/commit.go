@@ -34,7 +34,7 @@ func (r *Registry) CommitAll(ctx context.Context, txns []registry.Txn) []registr
 	}
 	for i, txn := range txns {
 		if outcomes[i].Err != nil {
-			outcomes[i].Err = &registry.OpError{Op: "commit", Path: firstPath(txn), Err: outcomes[i].Err}
+			outcomes[i].Err = &registry.OpError{Op: registry.OpCommit, Path: firstPath(txn), Err: outcomes[i].Err}
 		}
 	}
 	return outcomes

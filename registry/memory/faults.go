@@ -175,7 +175,7 @@ func (r *Registry) Deny(path string, writes bool) {
 	r.mu.Unlock()
 	for _, f := range r.allViews() {
 		if err := r.deniedRead(f.view.Path()); err != nil {
-			f.feed.End(&registry.OpError{Op: "view", Path: f.view.Path(), Err: err})
+			f.feed.End(&registry.OpError{Op: registry.OpView, Path: f.view.Path(), Err: err})
 		}
 	}
 }

@@ -128,7 +128,7 @@ func latchReason(ctx context.Context, err error) error {
 }
 
 func latchError(path string, err error) error {
-	return &registry.OpError{Op: "latch", Path: path, Err: err}
+	return &registry.OpError{Op: registry.OpLatch, Path: path, Err: err}
 }
 
 // discard removes a ticket, or leaves that to the keep-alive when the store cannot be reached now: a

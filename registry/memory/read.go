@@ -14,12 +14,12 @@ import (
 // Get implements [registry.Reader].
 func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
 	if err := registry.CheckPath(path); err != nil {
-		return registry.Node{}, &registry.OpError{Op: "get", Path: path, Err: err}
+		return registry.Node{}, &registry.OpError{Op: registry.OpGet, Path: path, Err: err}
 	}
 	var n registry.Node
-	err := r.readTree(ctx, "get", path, func() { n = r.server.get(r.prefix, path) })
+	err := r.readTree(ctx, registry.OpGet, path, func() { n = r.server.get(r.prefix, path) })
 	if err == nil && !n.Exists() {
-		err = &registry.OpError{Op: "get", Path: path, Err: registry.ErrNotFound}
+		err = &registry.OpError{Op: registry.OpGet, Path: path, Err: registry.ErrNotFound}
 	}
 	if err != nil {
 		return registry.Node{}, err
@@ -29,12 +29,12 @@ func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) 
 
 // List implements [registry.Reader]. It is one consistent state.
 func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
-	return r.list(ctx, "list", path)
+	return r.list(ctx, registry.OpList, path)
 }
 
 // Children implements [registry.Reader].
 func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
-	nodes, _, err := r.list(ctx, "children", path)
+	nodes, _, err := r.list(ctx, registry.OpChildren, path)
 	if err != nil {
 		return nil, err
 	}

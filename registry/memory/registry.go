@@ -151,7 +151,7 @@ func (r *Registry) farewell(ctx context.Context) error {
 		return nil
 	}
 	err = fmt.Errorf("%w: nodes of session %s stay for up to %s: %w", registry.ErrUnavailable, r.lease, r.settings.ttl, err)
-	return &registry.OpError{Op: "close", Err: err}
+	return &registry.OpError{Op: registry.OpClose, Err: err}
 }
 
 // closeTime returns for how long a farewell makes sense.
@@ -194,7 +194,7 @@ func unavailable(cause error) error {
 // ServerTime implements [registry.Clock]. It is package time plus the server's skew.
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	var now time.Time
-	err := r.read(ctx, "server time", "", &r.stats.times, &r.server.stats.times, func() { now = r.server.clock() })
+	err := r.read(ctx, registry.OpServerTime, "", &r.stats.times, &r.server.stats.times, func() { now = r.server.clock() })
 	if err != nil {
 		return time.Time{}, err
 	}

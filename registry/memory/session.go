@@ -23,7 +23,7 @@ func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
 		select {
 		case <-renewed:
 		case <-ctx.Done():
-			return nil, &registry.OpError{Op: "session", Err: unavailable(context.Cause(ctx))}
+			return nil, &registry.OpError{Op: registry.OpSession, Err: unavailable(context.Cause(ctx))}
 		}
 	}
 }

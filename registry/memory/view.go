@@ -26,7 +26,7 @@ func (r *Registry) Narrows(int) bool { return true }
 
 // follower opens the view of a follower.
 func (r *Registry) follower(ctx context.Context, path string, f *follower, except []func(path string) bool) (*registry.View, error) {
-	nodes, revision, err := r.list(ctx, "view", path)
+	nodes, revision, err := r.list(ctx, registry.OpView, path)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (r *Registry) follower(ctx context.Context, path string, f *follower, excep
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closing {
-		return nil, &registry.OpError{Op: "view", Path: path, Err: registry.ErrClosed}
+		return nil, &registry.OpError{Op: registry.OpView, Path: path, Err: registry.ErrClosed}
 	}
 	f.life = r.lives.Bind(ctx, f.feed)
 	r.views.add(f)

@@ -18,7 +18,7 @@ import (
 // Commit implements [registry.Committer].
 func (r *Registry) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
 	revision, err := r.commit(ctx, txn)
-	return revision, r.opError("commit", firstPath(txn), err)
+	return revision, r.opError(registry.OpCommit, firstPath(txn), err)
 }
 
 // firstPath returns what stands for a transaction in an error.

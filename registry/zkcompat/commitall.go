@@ -51,7 +51,7 @@ func (r *Registry) commitWave(ctx context.Context, txns []registry.Txn, outcomes
 	}
 	others.Wait()
 	for i, o := range outcomes {
-		outcomes[i].Err = r.opError("commit", firstPath(txns[i]), o.Err)
+		outcomes[i].Err = r.opError(registry.OpCommit, firstPath(txns[i]), o.Err)
 	}
 }
 

@@ -76,7 +76,7 @@ func isPassing(err error) bool {
 func (r *Registry) opError(op, path string, err error) error {
 	if errors.Is(err, registry.ErrDenied) {
 		right := "to read"
-		if op == "commit" || op == "latch" {
+		if op == registry.OpCommit || op == registry.OpLatch {
 			right = "to create, write or delete"
 		}
 		err = fmt.Errorf("%w (%s lacks the permission %s %q, or one of the nodes above or below)", err, r.who(), right, r.ns.znode(path))

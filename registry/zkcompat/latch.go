@@ -31,7 +31,7 @@ var errLatchTaken = errors.New("another client deleted the node that holds the l
 func (r *Registry) Latch(ctx context.Context, path string, fn func(ctx context.Context) error) error {
 	var fault error // of fn, which is returned as it is
 	if err := r.latch(ctx, path, func(ctx context.Context) { fault = fn(ctx) }); err != nil {
-		return r.opError("latch", path, err)
+		return r.opError(registry.OpLatch, path, err)
 	}
 	return fault
 }

@@ -20,13 +20,13 @@ import (
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
-		return nil, remote.OpError("open", "", err)
+		return nil, remote.OpError(registry.OpOpen, "", err)
 	}
 	r := newRegistry(config)
 	r.start()
 	if err := r.reach(ctx); err != nil {
 		r.Vanish() //nolint:contextcheck // it says nothing to the server
-		return nil, remote.OpError("open", "", err)
+		return nil, remote.OpError(registry.OpOpen, "", err)
 	}
 	return r, nil
 }

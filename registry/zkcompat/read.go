@@ -30,7 +30,7 @@ const (
 // Get implements [registry.Reader].
 func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) {
 	if err := registry.CheckPath(path); err != nil {
-		return registry.Node{}, r.opError("get", path, err)
+		return registry.Node{}, r.opError(registry.OpGet, path, err)
 	}
 	var found registry.Node
 	err := r.read(ctx, func(ctx context.Context, l *link) error {
@@ -41,7 +41,7 @@ func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) 
 	if err == nil && !found.Exists() {
 		err = registry.ErrNotFound
 	}
-	return found, r.opError("get", path, err)
+	return found, r.opError(registry.OpGet, path, err)
 }
 
 // List implements [registry.Reader]. It is not one state of the store: ZooKeeper has no read of a
@@ -49,7 +49,7 @@ func (r *Registry) Get(ctx context.Context, path string) (registry.Node, error) 
 // some later ones may be, in part.
 func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
 	if err := backend.CheckSubtree(path); err != nil {
-		return nil, 0, r.opError("list", path, err)
+		return nil, 0, r.opError(registry.OpList, path, err)
 	}
 	var nodes []registry.Node
 	var revision registry.Revision
@@ -60,7 +60,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 		return err
 	})
 	if err != nil {
-		return nil, 0, r.opError("list", path, err)
+		return nil, 0, r.opError(registry.OpList, path, err)
 	}
 	return nodes, revision, nil
 }
@@ -69,7 +69,7 @@ func (r *Registry) List(ctx context.Context, path string) ([]registry.Node, regi
 // keeps parents when their children go. One that this user may not read is named, lest it hides the others.
 func (r *Registry) Children(ctx context.Context, path string) ([]string, error) {
 	if err := backend.CheckSubtree(path); err != nil {
-		return nil, r.opError("children", path, err)
+		return nil, r.opError(registry.OpChildren, path, err)
 	}
 	var names []string
 	err := r.read(ctx, func(ctx context.Context, l *link) error {
@@ -93,7 +93,7 @@ func (r *Registry) Children(ctx context.Context, path string) ([]string, error) 
 		return err
 	})
 	if err != nil {
-		return nil, r.opError("children", path, err)
+		return nil, r.opError(registry.OpChildren, path, err)
 	}
 	return names, nil
 }

@@ -85,7 +85,7 @@ func (r *Registry) hear(l *link, e zk.Event) {
 // nodes vanish at once, and the connection is closed. That is tried, on new connections, too, until the server
 // confirms it, the context ends, or the session has timed out by itself.
 func (r *Registry) Close(ctx context.Context) error {
-	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(ctx, true)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError(registry.OpClose, "", r.close(ctx, true)) })
 	return r.closeErr
 }
 
@@ -94,7 +94,7 @@ func (r *Registry) Close(ctx context.Context) error {
 // get out of the way without waiting for the server. Close afterwards does nothing. It takes up to a
 // second.
 func (r *Registry) Vanish() {
-	r.closing.Do(func() { r.closeErr = remote.OpError("close", "", r.close(context.Background(), false)) })
+	r.closing.Do(func() { r.closeErr = remote.OpError(registry.OpClose, "", r.close(context.Background(), false)) })
 }
 
 func (r *Registry) close(ctx context.Context, endSession bool) error {

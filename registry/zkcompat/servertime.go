@@ -49,7 +49,7 @@ func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	if errors.Is(err, registry.ErrDenied) && denied != nil {
 		err = denied
 	}
-	return now, remote.OpError("server time", "", err)
+	return now, remote.OpError(registry.OpServerTime, "", err)
 }
 
 // touch has the server write a znode below another one, of which it tells when that was. Where there is no namespace,

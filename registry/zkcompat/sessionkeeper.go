@@ -65,7 +65,7 @@ func newSessionKeeper(r *Registry) *sessionKeeper {
 // Session implements [registry.Sessioner].
 func (r *Registry) Session(ctx context.Context) (*registry.Session, error) {
 	s, err := r.keeper.current(ctx)
-	return s, r.opError("session", "", err)
+	return s, r.opError(registry.OpSession, "", err)
 }
 
 // current returns the session in force.

@@ -26,10 +26,10 @@ func CheckCode(ctx context.Context, cfg job.Config, handler job.Handler) error {
 	return err
 }
 
-// CheckHandler tells why the error handler of a job that is declared cannot be made. It waits as [CheckCode] does.
-func CheckHandler(ctx context.Context, cfg job.Config, handlers *errorhandler.Registry, log *slog.Logger) error {
+// CheckErrorHandler tells why the error handler of a job that is declared cannot be made. It waits as [CheckCode] does.
+func CheckErrorHandler(ctx context.Context, cfg job.Config, handlers *errorhandler.Registry, log *slog.Logger) error {
 	return asking.InTime(ctx, "the constructor of the error handler", func() error {
-		_, err := newHandler(handlers, cfg, log)
+		_, err := newErrorHandler(handlers, cfg, log)
 		return err
 	})
 }

@@ -30,10 +30,10 @@ func codeOf(handler job.Handler, cfg job.Config) (code job.HandlerFunc, err erro
 
 // made is what the code of an application makes of a job's configuration.
 type made struct {
-	code    job.HandlerFunc
-	fault   error // why there is no code
-	handler job.ErrorHandler
-	instead error // why failures are logged instead of told to the handler that is wanted
+	code         job.HandlerFunc
+	fault        error // why there is no code
+	errorHandler job.ErrorHandler
+	instead      error // why failures are logged instead of told to the handler that is wanted
 
 	returned bool // false: the code has not, in time, and may still
 }
@@ -52,7 +52,7 @@ func (c *Configuration) makeCode(path string, cfg job.Config, then func(made)) {
 		at("Configure")
 		got.code, got.fault = codeOf(c.ports.Handler(), cfg)
 		at("the constructor of the error handler")
-		got.handler, got.instead = c.handlerOf(cfg)
+		got.errorHandler, got.instead = c.errorHandlerOf(cfg)
 		got.fault, got.instead = storedError(path, got.fault), storedError(path, got.instead)
 		return nil
 	}, late, func(newest bool, _ error) {
@@ -68,14 +68,14 @@ func storedError(path string, err error) error {
 	return protect.Call(func() error { return jobtree.StoredError(path, err) })
 }
 
-// handlerOf makes the error handler of a configuration. The registry may name one that this process
+// errorHandlerOf makes the error handler of a configuration. The registry may name one that this process
 // does not have, such as a Java class, or one whose settings are wrong; then failures are logged.
-func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
-	handler, instead = newHandler(c.ports.Handlers(), cfg, c.ports.Log())
+func (c *Configuration) errorHandlerOf(cfg job.Config) (handler job.ErrorHandler, instead error) {
+	handler, instead = newErrorHandler(c.ports.ErrorHandlers(), cfg, c.ports.Log())
 	if instead == nil {
 		return handler, nil
 	}
-	handler, err := newHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log())
+	handler, err := newErrorHandler(errorhandler.Default(), job.Config{Name: cfg.Name}, c.ports.Log())
 	if err != nil {
 		panic("scheduler: no handler LOG: " + err.Error())
 	}
@@ -85,8 +85,8 @@ func (c *Configuration) handlerOf(cfg job.Config) (handler job.ErrorHandler, ins
 // errNoHandler: the factory of an error handler has made nothing, and no error.
 var errNoHandler = errors.New("the error handler cannot be used: its factory returned nil")
 
-// newHandler makes the error handler of a configuration.
-func newHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
+// newErrorHandler makes the error handler of a configuration.
+func newErrorHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.Logger) (handler job.ErrorHandler, err error) {
 	err = protect.Call(func() error {
 		handler, err = handlers.New(cfg, log)
 		return err

@@ -52,8 +52,8 @@ type Ports interface {
 	Class() string
 	// Handler is the job's code, as it was declared.
 	Handler() job.Handler
-	Others() peers.Traits
-	Handlers() *errorhandler.Registry
+	Traits() peers.Traits
+	ErrorHandlers() *errorhandler.Registry
 	Lookup(strategy string) (sharding.Strategy, error)
 	Schedules() *fires.Schedules
 	// Adopt puts settings into force.
@@ -120,11 +120,11 @@ func (c *Configuration) askAgain() {
 
 // TakeUp takes up a new configuration. If it cannot be used, no part of it is taken up: half of it might be
 // worse than none. What the application's code makes of it comes later, and until then nothing begins.
-func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
+func (c *Configuration) TakeUp(v room.View, leaders peers.Leaders) {
 	c.retries.begin()
 	c.dropAgain()
 	c.unreadable = v.State.Config.Err != nil
-	next, found, warnings := c.judge(v, others)
+	next, found, warnings := c.judge(v, leaders)
 	if stored := v.State.Config; stored.Exists() {
 		c.enabled = stored.Err == nil && !stored.Value.Disabled
 	} else if c.enabled {
@@ -156,7 +156,7 @@ func (c *Configuration) TakeUp(v room.View, others peers.Leaders) {
 		if faults.all() == nil && m.instead != nil {
 			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
-		next.Code, next.Handler = m.code, m.handler
+		next.Code, next.Handler = m.code, m.errorHandler
 		c.takeUp(next, faults, warnings, refused && c.retries.known())
 	})
 }
@@ -202,7 +202,7 @@ func (f faults) all() error {
 // judge makes the settings of the configuration as the registry has it. The faults are every reason why they
 // cannot be used, except those of the code; warnings has the faults in spite of which they are used. They lack
 // the code, and have no configuration if there is none that could be read.
-func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings, found faults, warnings error) {
+func (c *Configuration) judge(v room.View, leaders peers.Leaders) (next *Settings, found faults, warnings error) {
 	stored := v.State.Config
 	switch {
 	case stored.Revision == 0:
@@ -210,14 +210,14 @@ func (c *Configuration) judge(v room.View, others peers.Leaders) (next *Settings
 	case stored.Err != nil:
 		return &Settings{}, faults{common: stored.Err}, nil
 	}
-	cfg := others.InForce(v, &v.State.Config.Value)
+	cfg := leaders.InForce(v, &v.State.Config.Value)
 	warnings, found.common = jobtree.CheckConfig(v.Job(), *cfg)
 	if class := cfg.ClassName(); c.ports.Class() != "" && class != c.ports.Class() {
 		found.own = jobtree.StoredError(v.Tree.Config(), &job.FieldError{
 			Field: "Class", Value: class, Reason: fmt.Sprintf("must be %q, which this process declares", c.ports.Class()),
 		})
 	}
-	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Others().OwnRules {
+	if err := c.judgeStrategy(v, cfg.ShardingStrategy); err != nil && c.ports.Traits().OwnRules {
 		warnings = errors.Join(warnings, err) // another may know it, and lead
 	} else if err != nil {
 		found.own = errors.Join(found.own, err)

@@ -68,7 +68,7 @@ func (x *Executions) endTxn(v room.View, e *Execution) registry.Txn {
 // it any more, notes them then. After a crash others have ticked them; if nobody else lived, they are fires
 // without a witness. Others may count on the note.
 func (x *Executions) makesUpItself(v room.View, e *Execution) bool {
-	return x.ports.Overloaded() && !x.ports.Others().CountOnNotes && v.Owns(e.Item) && !v.Leaving && e.Under == v.Attached && e.Under.Connected() && x.rounds.MayBegin(v)
+	return x.ports.Overloaded() && !x.ports.Traits().CountOnNotes && v.Owns(e.Item) && !v.Leaving && e.Under == v.Attached && e.Under.Connected() && x.rounds.MayBegin(v)
 }
 
 // lateEndTxn is the transaction of an end whose mark is gone (T5b): the record, as it was read, still
@@ -81,9 +81,9 @@ func (x *Executions) lateEndTxn(v room.View, e *Execution, asRead registry.Revis
 	txn.If[i] = registry.Unchanged(v.Tree.ItemRecord(e.Item), asRead)
 	txn.Then = slices.DeleteFunc(txn.Then, func(w registry.Write) bool {
 		claim := w.Path == v.Tree.ItemFailover(e.Item) || w.Path == v.Tree.ItemFailovering(e.Item)
-		return w.Path == v.Tree.ItemRunning(e.Item) || x.ports.Others().Borrow && claim // another's by now
+		return w.Path == v.Tree.ItemRunning(e.Item) || x.ports.Traits().Borrow && claim // another's by now
 	})
-	if x.ports.Others().Borrow && asksForRerun(v, e, txn) && (e.Under != v.Attached || v.State.Item(e.Item).Failover.Session != e.Under.Session.ID()) {
+	if x.ports.Traits().Borrow && asksForRerun(v, e, txn) && (e.Under != v.Attached || v.State.Item(e.Item).Failover.Session != e.Under.Session.ID()) {
 		txn.If = append(txn.If, registry.Absent(v.Tree.ItemFailover(e.Item)))
 	}
 	return txn

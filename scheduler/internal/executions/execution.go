@@ -86,7 +86,7 @@ func (x *Executions) execute(e *Execution) {
 	e.started, e.since = true, time.Now()
 	x.active++
 	run := e.run()
-	if !e.held() {
+	if !e.atGate() {
 		x.ports.Report().Item(run)
 	}
 	log := x.ports.Log()
@@ -119,8 +119,8 @@ func (x *Executions) execute(e *Execution) {
 	})
 }
 
-// held tells whether the code waits for other instances. Before that is over, nobody hears that the execution started.
-func (e *Execution) held() bool { return e.Wait != nil && !e.opened }
+// atGate tells whether the code waits for other instances. Before that is over, nobody hears that the execution started.
+func (e *Execution) atGate() bool { return e.Wait != nil && !e.opened }
 
 // Opened hears that what an execution waited for has come, just before Wait is closed.
 func (x *Executions) Opened(e *Execution) {
@@ -136,7 +136,7 @@ func (x *Executions) Opened(e *Execution) {
 // GiveBack gives up an execution that waits for other instances, if somebody runs it later, and as nobody has heard of
 // it yet. Else it goes on, and the result is false.
 func (x *Executions) GiveBack(e *Execution) bool {
-	if !e.Recalled || !e.held() || !e.InCode() {
+	if !e.Recalled || !e.atGate() || !e.InCode() {
 		return false
 	}
 	x.undo(e)

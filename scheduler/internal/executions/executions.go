@@ -1,6 +1,3 @@
-// Package executions is the room of what runs in this process: from a begin that the registry has confirmed to the
-// commit of its end. It bounds how many items run at once, calls their code and asks it to end, calls
-// listeners and error handlers, and proposes the records of ends.
 package executions
 
 import (
@@ -67,7 +64,7 @@ type Ports interface {
 	Now() time.Time
 	Registry() Registry
 	Report() Reporter
-	Others() peers.Traits
+	Traits() peers.Traits
 	Peers() peers.Peers
 	Failures() *notify.Failures
 	Listeners() []job.Listener

@@ -80,7 +80,7 @@ func (x *Executions) undoMoved(v room.View, e *Execution) {
 // now or since long. What nobody else would run then stays, as it does while it waits for its turn; and what moves when its
 // fire has come stays, as it does while it runs.
 func (x *Executions) TakeBack(v room.View, e *Execution, came bool) (gone bool) {
-	mine := came || v.Owns(e.Item) || x.ports.Others().Borrow && e.Context.Source == job.Failover
+	mine := came || v.Owns(e.Item) || x.ports.Traits().Borrow && e.Context.Source == job.Failover
 	stays := e.Context.Source == job.Manual || !mustNotRun(v, e) && (mine && !v.Leaving && !v.BlindTooLong || !e.recalled(v))
 	if !e.returned && !stays {
 		e.ahead = true

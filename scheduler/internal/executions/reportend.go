@@ -50,7 +50,7 @@ func (x *Executions) reportEnd(e *Execution, refused error) {
 	}
 	if e.started {
 		run := e.run()
-		if e.held() { // it was cut off while it waited
+		if e.atGate() { // it was cut off while it waited
 			x.ports.Report().Item(run)
 		}
 		run.Ended, run.Err, run.CutShort, run.Refused = e.ended, e.err, e.cut != nil || e.yielded, refused

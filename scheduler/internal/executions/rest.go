@@ -58,7 +58,7 @@ func (x *Executions) settleRest(v room.View, e *Execution) {
 		e.yielded, e.err = false, nil
 	case streamIsOff(v, e):
 		e.rest = restIsOver
-	case e.Monitored() && e.Record.Current.Failover && (!x.ports.Others().Borrow || e.goes || x.goes(v, e)):
+	case e.Monitored() && e.Record.Current.Failover && (!x.ports.Traits().Borrow || e.goes || x.goes(v, e)):
 		e.rest = restRuns
 	default:
 		e.rest = restWaits

@@ -85,7 +85,7 @@ func (x *Executions) mustYield(v room.View, e *Execution) bool {
 // for a while: leaders of this kind wait for nothing that runs. Others may.
 func (x *Executions) awaited(v room.View, e *Execution) bool {
 	y := &x.yields
-	if !y.late || x.ports.Others().Borrow || v.State.SharedWithJava() || e.since.Before(y.askedFor.Add(reshardingPatience)) {
+	if !y.late || x.ports.Traits().Borrow || v.State.SharedWithJava() || e.since.Before(y.askedFor.Add(reshardingPatience)) {
 		return y.late
 	}
 	left := latePatience - time.Since(e.since)
@@ -98,7 +98,7 @@ func (x *Executions) awaited(v room.View, e *Execution) bool {
 
 // goes tells whether the item of an execution is another's by now, or not to run here any more.
 func (x *Executions) goes(v room.View, e *Execution) bool {
-	moved := !v.Owns(e.Item) && (!x.ports.Others().Borrow || e.Context.Source != job.Failover) // which may run what it does not own
+	moved := !v.Owns(e.Item) && (!x.ports.Traits().Borrow || e.Context.Source != job.Failover) // which may run what it does not own
 	return leaves(v) || mustNotRun(v, e) || moved
 }
 

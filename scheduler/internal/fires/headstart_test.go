@@ -122,7 +122,7 @@ func TestAHeadStartChangesNoFire(t *testing.T) {
 			n, last := 0, time.Duration(-1)
 			for _, one := range came {
 				if one.at < one.fire+j.Of(midnight.Add(one.fire)) {
-					require.LessOrEqual(t, one.fire-one.at, MostHeadStart)
+					require.LessOrEqual(t, one.fire-one.at, MaxHeadStart)
 					require.Greater(t, one.fire, last, "told of early after it came")
 					continue
 				}

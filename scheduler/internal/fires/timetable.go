@@ -29,8 +29,8 @@ type Tick struct {
 	Early bool
 }
 
-// MostHeadStart bounds every head start.
-const MostHeadStart = 200 * time.Millisecond
+// MaxHeadStart bounds every head start.
+const MaxHeadStart = 200 * time.Millisecond
 
 // Entry is one job's place in the timetable.
 type Entry struct {

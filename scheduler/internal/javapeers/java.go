@@ -1,11 +1,3 @@
-// Package javapeers are the Java instances of Elastic-Job-Lite 2.1.5, or of ElasticJob 3.0.x, that share a job over the
-// same ZooKeeper, as the peers of those of this library: what they expect, what they leave out, and what is done about
-// it. All that differs for them stands here, but for the words of their nodes, which are a [jobtree.Layout].
-// docs/java.md says what that means for users.
-//
-// Of an instance that crashed, Java tells nobody. losses.go is the door: what is believed lost, from when on, and what
-// becomes of it. What it believes by are four signs: in 2.1.5, vanished.go and replaced.go; in 3.0.x, deaths.go and
-// remains.go. abandoned.go has ours claim what is lost and no Java instance claims soon.
 package javapeers
 
 import (
@@ -39,7 +31,7 @@ func (Dialect) Traits() peers.Traits {
 
 // Faults implements [peers.Dialect]. Some of it would stop every Java instance of the job.
 func (d Dialect) Faults(cfg job.Config) []error {
-	root, _ := Root(d.Registry)
+	root, _ := registry.JavaRoot(d.Registry)
 	if d.Of == jobtree.ElasticJob3 {
 		return javarules.Faults3(root, d.Instance, cfg)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/elasticron/elasticron/internal/javarules"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/option"
-	"github.com/elasticron/elasticron/registry"
 )
 
 // CheckInstance tells what is wrong with the instance id of a process among Java instances.
@@ -31,12 +30,4 @@ func CheckApart(id string) error {
 	}
 	return fmt.Errorf("%w: instance id %q: an IPv4 address and a number are the id of a Java instance; set one with WithInstanceID that has more than digits after \"@-@\", such as %s-a",
 		option.ErrInvalid, id, id)
-}
-
-// Root returns where the nodes of a registry lie in which Java instances may take part.
-func Root(reg registry.Registry) (root string, ok bool) {
-	if j, is := reg.(registry.JavaLayout); is {
-		return j.JavaLayout()
-	}
-	return "", false
 }

@@ -60,7 +60,7 @@ func (w *world) Post(message func()) bool  { message(); return true }
 func (w *world) DecideAgain()              {}
 func (w *world) Wake(in time.Duration)     { w.wakes = append(w.wakes, in) }
 func (w *world) Log() *slog.Logger         { return slog.New(slog.DiscardHandler) }
-func (w *world) Others() peers.Traits      { return peers.Traits{} }
+func (w *world) Traits() peers.Traits      { return peers.Traits{} }
 func (w *world) Peers() peers.Peers        { return w.others }
 func (w *world) Answered()                 {}
 func (w *world) Reconcile()                {}

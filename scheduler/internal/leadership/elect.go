@@ -25,7 +25,7 @@ func (l *Leadership) stand(v room.View) {
 	}
 	l.electing = true
 	server, latch := jobtree.ServerOf(v.Instance), ""
-	if l.ports.Others().ElectInLatch {
+	if l.ports.Traits().ElectInLatch {
 		latch = v.Tree.ElectionLatch()
 	}
 	l.ports.Campaign(&Candidacy{HoldBack: v.HoldBack(), Latch: latch, Txn: registry.Txn{

@@ -1,6 +1,3 @@
-// Package leadership is the room of a job's leader, and of those who may become it: the election, the assignment
-// of the items, the strategies that are asked for it, what clears up after earlier assignments, and the look at
-// everything now and then. Package sharding says which assignment is wanted.
 package leadership
 
 import (
@@ -22,8 +19,8 @@ const gatherFor = 20 * time.Millisecond
 // Ports are what the room may ask of the process.
 type Ports interface {
 	room.Ports
-	// Others are the traits of those that may share the job.
-	Others() peers.Traits
+	// Traits are those of others that may share the job.
+	Traits() peers.Traits
 	Peers() peers.Peers
 	// Lookup returns a strategy of those that this process has.
 	Lookup(strategy string) (sharding.Strategy, error)

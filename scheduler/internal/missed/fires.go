@@ -84,11 +84,11 @@ func (f *Fires) Before(v room.View, step registry.Step) {
 }
 
 // Observe takes in which items the job has, and which are disabled.
-func (f *Fires) Observe(v room.View, others peers.Traits, t jobtree.Touched) {
+func (f *Fires) Observe(v room.View, traits peers.Traits, t jobtree.Touched) {
 	for _, n := range t.Items {
 		f.witness.Bar(n, v.State.Disabled(n))
 	}
-	if total := Total(v, others); total > 0 {
+	if total := Total(v, traits); total > 0 {
 		f.witness.Follow(total, v.Clock.Now().Add(-v.Rules.Jitter.Most))
 	}
 	if stored := v.State.Config; stored.Exists() && stored.Err == nil {
@@ -111,7 +111,7 @@ func (f *Fires) heedDisabled(v room.View) {
 
 // Total returns how many items the job has, by its settings and by its assignment, if that does not come in pieces; 0 if
 // that is not known. Others may go on by settings that this process refuses.
-func Total(v room.View, others peers.Traits) int {
+func Total(v room.View, traits peers.Traits) int {
 	total := v.Config.ShardingTotalCount
 	switch {
 	case v.Refused:
@@ -119,7 +119,7 @@ func Total(v room.View, others peers.Traits) int {
 	case !v.Usable:
 		return 0
 	}
-	if others.Unsteady {
+	if traits.Unsteady {
 		return total
 	}
 	return min(total, v.State.Total())

@@ -57,7 +57,7 @@ func (i *Item) MayBeTold() bool { return i.former != "" }
 //
 // A fire that came while another owned the item is a missed one. One that came while nobody was clearly
 // responsible, and one of an item that has never run, is on time as long as it is not late.
-func (f *Fires) Receive(v room.View, others peers.Executors, it *Item, node jobtree.Item) {
+func (f *Fires) Receive(v room.View, executors peers.Executors, it *Item, node jobtree.Item) {
 	m, n := v.Rules, node.Number
 	former := f.formers[n]
 	delete(f.formers, n)
@@ -71,8 +71,8 @@ func (f *Fires) Receive(v room.View, others peers.Executors, it *Item, node jobt
 		it.former, it.came = former, time.Now()
 	}
 	now := v.Clock.Passed() // not a moment that comes again, whose fire is told of once
-	it.Due = m.Merge(it.Due, f.unseen(v, others, node, now)...)
-	if !others.PastKnown(node) {
+	it.Due = m.Merge(it.Due, f.unseen(v, executors, node, now)...)
+	if !executors.PastKnown(node) {
 		return // its former owner ran for the fire, or not: there is no record of that
 	}
 	last := f.last
@@ -101,7 +101,7 @@ func (f *Fires) ticked(v room.View, it *Item, node jobtree.Item, now time.Time) 
 
 // unseen lists the fires that came within the window while perhaps nobody lived to tick them, and
 // those that a note stands for which does not name them.
-func (f *Fires) unseen(v room.View, others peers.Executors, node jobtree.Item, now time.Time) []time.Time {
+func (f *Fires) unseen(v room.View, executors peers.Executors, node jobtree.Item, now time.Time) []time.Time {
 	if !v.Rules.On {
 		return nil
 	}
@@ -110,5 +110,5 @@ func (f *Fires) unseen(v room.View, others peers.Executors, node jobtree.Item, n
 			return unseen
 		}
 	}
-	return others.Unnamed(v, node)
+	return executors.Unnamed(v, node)
 }

@@ -50,16 +50,16 @@ type Leftover interface {
 
 // Decide proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
 // nothing may begin here; and what was missed of items of others. left tells that this instance has left.
-func (f *Fires) Decide(v room.View, others peers.Executors, traits peers.Traits, items Leftover, left bool) room.Batch {
+func (f *Fires) Decide(v room.View, executors peers.Executors, traits peers.Traits, items Leftover, left bool) room.Batch {
 	if !v.State.Config.Exists() { // the job was removed: nothing is made again
 		f.StopNoting()
 		return nil
 	}
-	return append(f.noteLetGo(v, others, items), f.vouched(v, traits, left)...)
+	return append(f.noteLetGo(v, executors, items), f.vouched(v, traits, left)...)
 }
 
 // noteLetGo proposes to note what is due of items that are not to run here, once it is settled who gets them.
-func (f *Fires) noteLetGo(v room.View, others peers.Executors, items Leftover) (batch room.Batch) {
+func (f *Fires) noteLetGo(v room.View, executors peers.Executors, items Leftover) (batch room.Batch) {
 	if len(f.letGo) == 0 { // as a rule, and this is asked after every change
 		return nil
 	}
@@ -69,7 +69,7 @@ func (f *Fires) noteLetGo(v room.View, others peers.Executors, items Leftover) (
 			delete(f.letGo, n)
 			continue
 		}
-		due, settled := f.toNote(v, others, n, due)
+		due, settled := f.toNote(v, executors, n, due)
 		if !settled {
 			continue
 		}
@@ -83,8 +83,8 @@ func (f *Fires) noteLetGo(v room.View, others peers.Executors, items Leftover) (
 
 // toNote returns what of the due fires of an item is to be noted: all that whoever gets the item does not run without being
 // told. While it is not settled who does, it is what came before the newest.
-func (f *Fires) toNote(v room.View, others peers.Executors, item int, due policy.Due) (_ policy.Due, settled bool) {
-	unsettled, runsNewest := others.Successor(v, item)
+func (f *Fires) toNote(v room.View, executors peers.Executors, item int, due policy.Due) (_ policy.Due, settled bool) {
+	unsettled, runsNewest := executors.Successor(v, item)
 	unsettled = unsettled && !v.Leaving
 	if unsettled || runsNewest {
 		due = due.Without(f.last.fire)
@@ -94,8 +94,8 @@ func (f *Fires) toNote(v room.View, others peers.Executors, item int, due policy
 
 // NoteAtEnd returns what notes the missed fires of an item with the end of an execution. What is not to be noted yet then,
 // is noted when the item moves.
-func (f *Fires) NoteAtEnd(v room.View, others peers.Executors, item int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
-	due, _ = f.toNote(v, others, item, due)
+func (f *Fires) NoteAtEnd(v room.View, executors peers.Executors, item int, due policy.Due, stored jobtree.Stored[jobtree.Misfire], ran time.Time) ([]registry.Condition, []registry.Write) {
+	due, _ = f.toNote(v, executors, item, due)
 	return f.noting(v, item, due, stored, ran)
 }
 

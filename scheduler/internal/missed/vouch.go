@@ -179,7 +179,7 @@ func (f *Fires) farewell(v room.View) {
 }
 
 // vouched proposes to note what was missed of items of others.
-func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch {
+func (f *Fires) vouched(v room.View, traits peers.Traits, left bool) room.Batch {
 	if v.Leaving && !left {
 		f.farewell(v)
 	}
@@ -202,15 +202,15 @@ func (f *Fires) vouched(v room.View, others peers.Traits, left bool) room.Batch 
 			f.ports.Wake(left)
 			continue
 		}
-		batch = append(batch, f.vouchFor(v, others, n, told.until)...)
+		batch = append(batch, f.vouchFor(v, traits, n, told.until)...)
 	}
 	return batch
 }
 
-func (f *Fires) vouchFor(v room.View, others peers.Traits, n int, until time.Time) room.Batch {
+func (f *Fires) vouchFor(v room.View, traits peers.Traits, n int, until time.Time) room.Batch {
 	node := v.State.Item(n)
 	done := func() { delete(f.vouching.toTell, n) }
-	if !f.records || !v.Usable || !v.Rules.On || others.Unrecorded || node.Disabled || n >= v.State.Total() || v.Owns(n) {
+	if !f.records || !v.Usable || !v.Rules.On || traits.Unrecorded || node.Disabled || n >= v.State.Total() || v.Owns(n) {
 		done()
 		return nil
 	}

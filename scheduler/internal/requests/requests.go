@@ -34,9 +34,9 @@ type Open struct {
 
 // Look finds the requests that are open at a time. answered is the newest triggered node for which nothing more is
 // to run here; it counts only where records do not tell (answeredByEach).
-func Look(v room.View, others peers.Traits, now time.Time, answered registry.Revision) Open {
+func Look(v room.View, traits peers.Traits, now time.Time, answered registry.Revision) Open {
 	t := v.State.Triggered()
-	o := Open{v: v, values: newest(v, others), each: answeredByEach(v, others) || t.Value.Each}
+	o := Open{v: v, values: newest(v, traits), each: answeredByEach(v, traits) || t.Value.Each}
 	switch {
 	case !t.Exists() || t.Err != nil || t.Value.Over(now):
 	case o.each && t.Revision <= max(answered, v.State.Instance(v.Instance).Created):
@@ -49,8 +49,8 @@ func Look(v room.View, others peers.Traits, now time.Time, answered registry.Rev
 // answeredByEach tells whether each instance answers a request for itself, for the items that are its own at the time:
 // where Java instances, or the job, do not record for what an item ran. Of a request that was made then, this remains
 // so; see [Open.Each].
-func answeredByEach(v room.View, others peers.Traits) bool {
-	return others.AloneAnswered || v.Config.Unmonitored
+func answeredByEach(v room.View, traits peers.Traits) bool {
+	return traits.AloneAnswered || v.Config.Unmonitored
 }
 
 // For returns the request for which an item is to run next; done is the newest for which it ran.
@@ -86,12 +86,12 @@ func (o Open) Node() registry.Revision { return o.node.Revision }
 // is the revision of the request, which all instances share, so an item that moves between two of
 // them meanwhile does not run twice. An instance that joined after a request was not asked itself,
 // and takes it up from those who were.
-func newest(v room.View, others peers.Traits) registry.Revision {
+func newest(v room.View, traits peers.Traits) registry.Revision {
 	mine := v.State.Instance(v.Instance)
 	if mine.Triggered {
 		return mine.Request
 	}
-	if others.AloneAnswered {
+	if traits.AloneAnswered {
 		return 0
 	}
 	request := registry.Revision(0)
@@ -106,13 +106,13 @@ func newest(v room.View, others peers.Traits) registry.Revision {
 // Decide proposes to take the value in the node of this instance back when it has been answered. It is
 // guarded by the request as it was seen: a newer one stays. wants tells whether an item is still to be run
 // for a request.
-func Decide(v room.View, others peers.Traits, wants func(item int, request registry.Revision) bool) room.Batch {
+func Decide(v room.View, traits peers.Traits, wants func(item int, request registry.Revision) bool) room.Batch {
 	mine := v.State.Instance(v.Instance)
 	if !mine.Triggered || !v.Usable || !v.Settled() {
 		return nil
 	}
 	for n := range v.State.Total() {
-		if answersFor(v, others, v.State.Owner(n), mine.Request) && wants(n, mine.Request) {
+		if answersFor(v, traits, v.State.Owner(n), mine.Request) && wants(n, mine.Request) {
 			return nil
 		}
 	}
@@ -125,8 +125,8 @@ func Decide(v room.View, others peers.Traits, wants func(item int, request regis
 // does for one that joined after the request, and takes it up from here; and for one that was asked
 // with it, since an item that moves from there to here before it has begun would miss the request
 // otherwise. Where each answers for itself alone, nobody is held up.
-func answersFor(v room.View, others peers.Traits, owner string, request registry.Revision) bool {
-	if owner == v.Instance || others.AloneAnswered {
+func answersFor(v room.View, traits peers.Traits, owner string, request registry.Revision) bool {
+	if owner == v.Instance || traits.AloneAnswered {
 		return owner == v.Instance
 	}
 	other := v.State.Instance(owner)

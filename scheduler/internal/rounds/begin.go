@@ -105,7 +105,7 @@ func (r *Rounds) beginTxn(v room.View, it *item, node jobtree.Item, record jobtr
 		conditions = append(conditions, registry.Unchanged(v.Tree.ItemMisfire(n), node.Misfire.Revision))
 	}
 	// A wish of others, for an item that does not wait here, is for them to grant.
-	if node.FailoverItem != 0 && (!r.ports.Others().OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
+	if node.FailoverItem != 0 && (!r.ports.Traits().OwnWishes || node.Record.Value.State == jobtree.ItemWaiting) {
 		writes = append(writes, registry.Delete(v.Tree.FailoverItem(n)))
 	}
 	// An item's first begin creates its record, which is removed with the job, or when the

@@ -33,12 +33,12 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 
 // ClaimAbandoned claims lost executions of items that may be another's, as far as the others make it necessary. Where they
 // do, they claim in a latch, too.
-func (r *Rounds) ClaimAbandoned(v room.View, id func() string) {
+func (r *Rounds) ClaimAbandoned(v room.View) {
 	if len(v.State.FailoverItems) == 0 || r.settings.AwaitsCode { // nobody wishes for a claimant, or nothing would run
 		return
 	}
 	for n := range r.ports.Peers().Claims(v, func(n int) bool { return r.claimIsFutile(v, n) }) {
-		round := id()
+		round := newRoundID()
 		if txn, record, latch, ok := r.claimTxn(v, n, round, v.Clock.Now()); ok {
 			r.claimInLatch(v, latch, n, txn, record, round)
 		}

@@ -40,6 +40,9 @@ type Round struct {
 	nextFire time.Time         // of the job, after now; zero = nobody has asked
 }
 
+// newRoundID returns what a round is known by, in records, in the log and to listeners.
+func newRoundID() string { return rand.Text()[:12] }
+
 // Decide proposes to begin what is due of my items: all in one request, each by itself. When that was
 // committed, [Rounds.Committed] runs what was begun. The round is nil if nothing may begin, or is to be considered.
 func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
@@ -53,7 +56,7 @@ func (r *Rounds) Decide(v room.View) (*Round, room.Batch) {
 		return nil, nil
 	}
 	round := &Round{
-		id: rand.Text()[:12], now: now, request: r.requests(v), refuse: v.ClockRefused, noted: r.toConsider.Take(v.State.Total()),
+		id: newRoundID(), now: now, request: r.requests(v), refuse: v.ClockRefused, noted: r.toConsider.Take(v.State.Total()),
 	}
 	round.refused = round.answers.refuse
 	if r.stride.over(len(r.owned)) {

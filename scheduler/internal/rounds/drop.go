@@ -10,7 +10,7 @@ import (
 // dropSurplus drops what is due of items that the job has no more, with each step that takes some away: the next one may
 // give them back, as new items, and what came before that is not theirs. Their records, which say what ran, are gone.
 func (r *Rounds) dropSurplus(v room.View) {
-	total := missed.Total(v, r.ports.Others())
+	total := missed.Total(v, r.ports.Traits())
 	if total == 0 {
 		return
 	}
@@ -43,7 +43,7 @@ func (r *Rounds) dropFormerLife(v room.View, step registry.Step) {
 // all of that: this process was away. What has no record now has not run since it came back. Java makes the nodes of all
 // items anew whenever it reshards.
 func (r *Rounds) dropFormerLives(v room.View, step registry.Step) {
-	if r.ports.Others().Unsteady {
+	if r.ports.Traits().Unsteady {
 		return
 	}
 	for _, c := range step.Changes {

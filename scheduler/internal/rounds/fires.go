@@ -15,21 +15,9 @@ func (r *Rounds) ObserveFires(v room.View, t jobtree.Touched) {
 	if t.Config || t.Epoch {
 		r.dropSurplus(v)
 	}
-	r.missed.Observe(v, r.ports.Others(), t)
+	r.missed.Observe(v, r.ports.Traits(), t)
 	r.missed.FollowOwners(v, t)
 }
-
-// Unticked notes that fires may come that this process's clock does not tick.
-func (r *Rounds) Unticked() { r.missed.Unticked() }
-
-// FiresBy tells whether the job has fired by these times up to now.
-func (r *Rounds) FiresBy(times fires.Times) bool { return r.missed.FiresBy(times) }
-
-// NewestTick returns the newest fire that this process's clock ticked, by whatever times; zero = none.
-func (r *Rounds) NewestTick() time.Time { return r.missed.NewestTick() }
-
-// Timed tells whether the job has fired by any times here.
-func (r *Rounds) Timed() bool { return r.missed.Timed() }
 
 // FireBy sets the times by which the job fires from now on, and forgets fires that were due by others, but for those that stay.
 func (r *Rounds) FireBy(next fires.Times, now time.Time, stays func(fire time.Time) bool) {
@@ -61,15 +49,3 @@ func (r *Rounds) ClockWrong(v room.View, off time.Duration) {
 		}
 	}
 }
-
-// ToNote returns of how many items there are fires to note.
-func (r *Rounds) ToNote() int { return r.missed.ToNote() }
-
-// ResetTries gives an instance that leaves all its tries to note them anew.
-func (r *Rounds) ResetTries() { r.missed.ResetTries() }
-
-// TryNoting counts a try, and tells whether they were too many: then it gives up.
-func (r *Rounds) TryNoting() (tooMany bool) { return r.missed.TryNoting() }
-
-// StopNoting forgets what is to be noted.
-func (r *Rounds) StopNoting() { r.missed.StopNoting() }

@@ -29,7 +29,7 @@ const (
 	// headStartStep is the smallest change of it that is worth the trouble.
 	headStartStep = 50 * time.Microsecond
 	// longestHold is how long anything is held: clocks are corrected by a little, and what is set back by more is another time.
-	longestHold = fires.MostHeadStart + time.Second
+	longestHold = fires.MaxHeadStart + time.Second
 )
 
 // held are the rounds whose fires are still to come.
@@ -185,7 +185,7 @@ func (r *Rounds) mindHeld(v room.View) {
 
 // run runs a round whose fires came at a time.
 func (r *Rounds) run(v room.View, round *Round, came time.Time) {
-	r.holdBack(v, round.begun)
+	r.shutGates(v, round.begun)
 	task := round.begun[0].Context.TaskID // items may have moved since
 	r.executions.RunRound(v, round.id, task, policy.Later(round.now, came), round.begun)
 }
@@ -218,10 +218,10 @@ func (r *Rounds) learnHeadStart(v room.View, round *Round) {
 	took := -v.ToCome(fire)
 	if round.early {
 		took += had
-	} else if round.now.Sub(v.Rules.Told(fire)) > fires.MostHeadStart {
+	} else if round.now.Sub(v.Rules.Told(fire)) > fires.MaxHeadStart {
 		return // something else has held it up
 	}
-	next := max(0, min(took, fires.MostHeadStart))
+	next := max(0, min(took, fires.MaxHeadStart))
 	if next < had {
 		next = had - (had-next)/headStartEases
 	}

@@ -29,7 +29,7 @@ type process struct {
 }
 
 func (p *process) Job() string                     { return "orders" }
-func (p *process) Others() peers.Traits            { return p.others }
+func (p *process) Traits() peers.Traits            { return p.others }
 func (p *process) Peers() peers.Peers              { return peers.None{} }
 func (p *process) Load() *load.Load                { return &p.load }
 func (p *process) Admission() *admission.Admission { return p.admission }

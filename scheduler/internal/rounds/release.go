@@ -35,7 +35,7 @@ func (r *Rounds) letGo(v room.View, it *item) {
 // Note proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
 // nothing may begin here, for longer than the job's code takes to take new settings up. over tells that an instance
 // that leaves has tried often enough. left tells that this one has left. Nothing is left to be noted if
-// [Rounds.ToNote] is zero then.
+// [missed.Fires.ToNote] is zero then.
 func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 	if r.missed.Exhausted() {
 		return nil, true
@@ -48,7 +48,7 @@ func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 			}
 		}
 	}
-	return r.missed.Decide(v, r.ports.Peers(), r.ports.Others(), leftovers{r, v}, left), false
+	return r.missed.Decide(v, r.ports.Peers(), r.ports.Traits(), leftovers{r, v}, left), false
 }
 
 // idleAway tells whether an item is known that does not run here and is not to run here.

@@ -29,7 +29,7 @@ func (r *Rounds) Wants(v room.View, n int, request registry.Revision) bool {
 
 // requests returns the requests by hand that are open.
 func (r *Rounds) requests(v room.View) requests.Open {
-	return requests.Look(v, r.ports.Others(), v.Clock.Now(), r.answered)
+	return requests.Look(v, r.ports.Traits(), v.Clock.Now(), r.answered)
 }
 
 // Answer notes that nothing more is to run here for the triggered node, where records do not tell that: an item

@@ -1,6 +1,3 @@
-// Package rounds is the room of what an instance runs of a job: what is due of its items, when it may begin, what it
-// begins, claims and runs, and what is left of that for others. Package missed says what was missed, and package
-// executions what runs; both are parts of this room.
 package rounds
 
 import (
@@ -163,9 +160,13 @@ func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 
 // TakenUp takes in that the job goes on by new settings.
 func (r *Rounds) TakenUp(v room.View) {
-	r.missed.Observe(v, r.ports.Others(), jobtree.Touched{})
+	r.missed.Observe(v, r.ports.Traits(), jobtree.Touched{})
 	r.toConsider.AddAll()
 }
+
+// Missed are the fires that items miss. When the job fires by other times, or the clock was wrong, all of this room has to
+// know: see [Rounds.FireBy], [Rounds.Overhear] and [Rounds.ClockWrong].
+func (r *Rounds) Missed() *missed.Fires { return r.missed }
 
 // Executions are those of this process.
 func (r *Rounds) Executions() *executions.Executions { return r.executions }

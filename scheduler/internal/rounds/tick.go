@@ -2,10 +2,8 @@ package rounds
 
 import (
 	"iter"
-	"slices"
 	"time"
 
-	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
@@ -141,7 +139,5 @@ func (r *Rounds) isSettled(v room.View) bool {
 // attended tells whether a fire that comes now has to be run, because somebody may run items. One that
 // comes while all servers are disabled has not happened, now or later.
 func (r *Rounds) attended(v room.View) bool {
-	return v.ServerEnabled() || slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
-		return v.State.Enabled(i.ID)
-	})
+	return v.ServerEnabled() || v.State.AnybodyEnabled()
 }

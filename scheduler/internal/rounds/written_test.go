@@ -59,7 +59,7 @@ func TestWhatWasWrittenIsAwaitedOnlyIfSomethingIsToBegin(t *testing.T) {
 				require.NoError(t, err)
 				put := registry.Node{Path: v.Tree.Triggered(), Value: text, Created: 11, Revision: 11}
 				v.State.Apply(registry.Step{Changes: []registry.Change{{New: put}}})
-				round.request = requests.Look(v, r.ports.Others(), round.now, 0)
+				round.request = requests.Look(v, r.ports.Traits(), round.now, 0)
 			}
 			it := test.item
 			it.wrote = written

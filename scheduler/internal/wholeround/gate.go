@@ -79,7 +79,7 @@ func (r *Rounds) Release(v room.View) {
 		return
 	}
 	b := v.State.Barrier(jobtree.PhaseStarted).Round.Value
-	apart := v.Usable && !Together(v.Config)
+	apart := v.Usable && !Together(v.Config, v.Rules)
 	for g := range r.gates {
 		passed := b.Covers(g.key) && (!same(b.Key(), g.key) || b.Outcome != "")
 		hooked := b.Underway() && same(b.Key(), g.key)

@@ -33,7 +33,7 @@ func (n *Newest) keys() []jobtree.RoundKey {
 // Open proposes to open the barriers of a round, if none is open: in the same request, ahead of the begins.
 // Several instances do that at once, and the first one's set counts.
 func (r *Rounds) Open(v room.View, newest Newest) room.Batch {
-	if r == nil || !Together(v.Config) {
+	if r == nil || !Together(v.Config, v.Rules) {
 		return nil
 	}
 	var opens room.Batch

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/barrier"
@@ -13,6 +12,7 @@ import (
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
 	"github.com/elasticron/elasticron/scheduler/internal/fires"
+	"github.com/elasticron/elasticron/scheduler/internal/policy"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -54,9 +54,7 @@ type phaseBarrier struct {
 
 // Together tells whether the items of a job have rounds that hooks can be about. What is not recorded leaves no trace of who
 // has run, and with a fixed delay each item goes its own way.
-func Together(cfg *job.Config) bool {
-	return cfg.Monitored() && !strings.HasPrefix(cfg.Cron, "@delay ")
-}
+func Together(cfg *job.Config, rules *policy.Rules) bool { return cfg.Monitored() && rules.Delay == 0 }
 
 // New makes the room of a job; nil without a listener.
 func New(l *job.WholeRoundListener, ports Ports) *Rounds {
@@ -149,7 +147,7 @@ func (r *Rounds) Decide(v room.View, p jobtree.Phase) room.Batch {
 // hasCome tells whether the fire of a round has come: items may begin for one that comes soon.
 func (r *Rounds) hasCome(v room.View, fire time.Time) bool {
 	left := v.ToCome(fire)
-	if left <= 0 || left > fires.MostHeadStart { // that of another clock
+	if left <= 0 || left > fires.MaxHeadStart { // that of another clock
 		return true
 	}
 	r.ports.Wake(left)

@@ -16,10 +16,10 @@ type Hooks interface {
 	Forget(g *wholeround.Gate)
 }
 
-// holdBack makes a round's executions wait for the started hook, if the job has one.
-func (r *Rounds) holdBack(v room.View, members []*executions.Execution) {
+// shutGates makes a round's executions wait for the started hook, if the job has one.
+func (r *Rounds) shutGates(v room.View, members []*executions.Execution) {
 	hooks := r.ports.Hooks()
-	if !hooks.Holds() || !wholeround.Together(v.Config) {
+	if !hooks.Holds() || !wholeround.Together(v.Config, v.Rules) {
 		return
 	}
 	var gates []*wholeround.Gate
