@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -313,6 +314,54 @@ func TestABadStrategyAfterANewCount(t *testing.T) {
 		sleepUntil(126 * time.Second)
 		require.Len(t, c.take(), 3*5)
 	})
+}
+
+// A strategy that answers the same question otherwise each time does not move the items for ever: where it has put them they
+// stay, and that is said once. One that gets to where it wants them step by step is left alone.
+func TestAFickleStrategy(t *testing.T) {
+	t.Parallel()
+	for _, fickle := range []bool{true, false} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			var log lines
+			var asked atomic.Int32
+			strategies := sharding.Default()
+			require.NoError(t, strategies.Register("TEST", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
+				n := int(asked.Add(1))
+				wanted := slices.Repeat(sharding.Assignment{r.Instances[0]}, r.Total)
+				if fickle {
+					wanted[n%r.Total] = r.Instances[len(r.Instances)-1]
+					return wanted, nil
+				}
+				last := r.Instances[0]
+				wanted = slices.Repeat(sharding.Assignment{r.Instances[len(r.Instances)-1]}, r.Total)
+				for item, owner := range r.Current { // one more each time
+					wanted[item] = last
+					if owner != last {
+						break
+					}
+				}
+				return wanted, nil
+			})))
+			options := []scheduler.Option{scheduler.WithStrategies(strategies), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+			cfg := jobOf(6)
+			cfg.ShardingStrategy = "TEST"
+			a := c.startWith("a", nil, options, cfg)
+			c.startWith("b", nil, options, cfg)
+			sleepUntil(5 * time.Minute)
+			require.Less(t, asked.Load(), int32(40))
+			h := jobHealth(t, a, "orders")
+			require.Empty(t, h.Unowned)
+			const says = "items stay where they are: the sharding strategy gave no assignment"
+			if !fickle {
+				require.Zero(t, log.count(says))
+				require.Equal(t, map[string]int{fullID("b"): 6}, c.ownersOf("orders"))
+				return
+			}
+			require.Contains(t, h.Sharding, "gives another answer each time")
+			require.Positive(t, log.count(says))
+			require.Less(t, log.count(says), 4, "once after each change of the members")
+		})
+	}
 }
 
 // A leader whose sharding strategy goes wrong leaves the items where they are and says so, once. Its other work
