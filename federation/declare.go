@@ -38,8 +38,9 @@ var errMoving = errors.New("the job is being moved")
 // still, also when the job was removed since, which is then there again.
 //
 // Errors, after which the job is not declared: those of [scheduler.Scheduler.Add] but for the registry's being away;
-// [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation; what the rule
-// panicked with, as [job.PanicError]; [scheduler.ErrStopped] after Close, too; and the end of ctx before that.
+// [home.ErrTwice] and [home.ErrLost]; [ErrInvalidOption] if the rule names no registry of the federation, or two registries are
+// seen to be one store; what the rule panicked with, as [job.PanicError]; [scheduler.ErrStopped] after Close, too; and the end
+// of ctx before that.
 func (f *Federation) Add(ctx context.Context, cfg job.Config, handler job.Handler, opts ...scheduler.JobOption) (*Job, error) {
 	err := cfg.Validate() // whether it ever fires again is a matter of its home, where it may be stored otherwise
 	if handler == nil {

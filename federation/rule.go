@@ -64,7 +64,7 @@ func score(registry, job string) uint64 {
 }
 
 // ByPrefix names the registry of the longest prefix that a job's name has; a whole name is one, too. otherwise is asked about
-// the rest.
+// the rest; a nil one names none, so that they are refused.
 func ByPrefix(registries map[string]string, otherwise Rule) Rule {
 	prefixes := make([]string, 0, len(registries))
 	chosen := make(map[string]string, len(registries))
@@ -78,6 +78,9 @@ func ByPrefix(registries map[string]string, otherwise Rule) Rule {
 			if strings.HasPrefix(cfg.Name, prefix) {
 				return chosen[prefix]
 			}
+		}
+		if otherwise == nil {
+			return ""
 		}
 		return otherwise(cfg)
 	}

@@ -56,3 +56,9 @@ func TestByPrefix(t *testing.T) {
 		require.Equal(t, want, rule(job.Config{Name: name}), name)
 	}
 }
+
+// A rule without another for the rest names nothing there, which is refused.
+func TestByPrefixAlone(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, federation.ByPrefix(nil, nil)(job.Config{Name: "mail"}))
+}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -80,6 +81,21 @@ func post(bus *history.Bus, from, until int) []string {
 		bus.Post(history.Execution{ID: strconv.Itoa(n)})
 	}
 	return ids
+}
+
+// A batch may be larger than all that ever waits.
+func TestALargeBatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var sink notes
+		bus := newBus(t, history.WithSink("a", &sink, history.WithBatch(math.MaxInt)))
+		bus.Start()
+		want := post(bus, 0, 2000)
+		time.Sleep(time.Second)
+		require.Equal(t, []int{2000}, sink.sizes())
+		require.Equal(t, want, sink.ids())
+		require.NoError(t, bus.Close(t.Context()))
+	})
 }
 
 func TestEventsArriveInOrderAndInBatches(t *testing.T) {

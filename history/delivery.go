@@ -62,7 +62,7 @@ func newDelivery(name string, sink Sink) *delivery {
 // run delivers until the queue is closed and empty, or life ends.
 func (d *delivery) run(life context.Context) {
 	defer close(d.done)
-	batch := make([]Event, 0, d.batch)
+	batch := make([]Event, 0, min(d.batch, 512)) // a sink may be given far more than ever waits
 	for {
 		batch = d.gather(life, batch[:0])
 		if len(batch) == 0 || !d.deliver(life, batch) {
@@ -81,7 +81,7 @@ func (d *delivery) gather(life context.Context, batch []Event) []Event {
 			if waiting < d.batch && !closed && d.linger > 0 {
 				d.await(life)
 			}
-			return d.queue.take(batch)
+			return d.queue.take(batch, d.batch)
 		}
 		if closed {
 			return nil

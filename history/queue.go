@@ -42,11 +42,11 @@ func (q *queue) close() {
 	q.ring()
 }
 
-// take moves the oldest events into batch, as many as it has room for.
-func (q *queue) take(batch []Event) []Event {
+// take moves the oldest events into batch, which is to hold most at most.
+func (q *queue) take(batch []Event, most int) []Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	n := min(cap(batch)-len(batch), len(q.events))
+	n := min(most-len(batch), len(q.events))
 	batch = append(batch, q.events[:n]...)
 	clear(q.events[:n])
 	q.events = q.events[n:]

@@ -213,8 +213,14 @@ func (r *PropsReader) hideParts(name string, address *url.URL) {
 }
 
 // Word returns a setting that must be one of a few words in any case, as it stands in the list. The
-// first one is the default.
+// first one is the default. Without words the setting may not be there.
 func (r *PropsReader) Word(name string, words ...string) string {
+	if len(words) == 0 {
+		if r.plain(name, "") != "" {
+			r.Fault(name, "must not be set")
+		}
+		return ""
+	}
 	value := r.plain(name, words[0])
 	for _, word := range words {
 		if strings.EqualFold(value, word) {

@@ -134,6 +134,7 @@ func TestFaultsShowReferencesAndNoValues(t *testing.T) {
 	require.Equal(t, "standard", r.Text("file", "standard"))
 	require.Equal(t, 1, r.Number("number", 1, 0, 9))
 	require.Equal(t, "A", r.Word("word", "A", "B"))
+	require.Empty(t, r.Word("none"), "of no words")
 	r.WebAddress("url")
 	require.Empty(t, r.Below("below."))
 	r.Only("typo", "typed")

@@ -46,8 +46,8 @@ type MayHaveRun struct {
 // [BackfillResult.Summary]. The caller drives it: if the context ends, or an
 // item fails, what is left is in the result, to be asked for again. An item that is enabled between two fires runs for the one
 // before, and the next fire waits for it. A backfill is one operation of the job, which
-// says how far it has come: called again with its id, it leaves out the fires up to there. With other items or an earlier
-// fire it is another backfill, and refused. An item of theirs that
+// says how far it has come: called again with its id, it leaves out the fires up to there. With other items, an earlier
+// fire or another parameter it is another backfill, and refused. An item of theirs that
 // failed does not stop it once more, nor does [ErrReplaced]; the error with which the call ends tells of it, too.
 //
 // Where executions are not recorded nobody sees when a fire has run, and the next would take its place unseen. So several fires

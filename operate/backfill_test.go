@@ -112,11 +112,11 @@ func TestFiresAreBackfilled(t *testing.T) {
 		plan, err := g.op.Backfill(ctx, theJob, append(fires, everyFive(21)[20]), operate.Trigger{}, dry)
 		require.NoError(t, err)
 		require.Equal(t, operate.MayHaveRun{Fires: 20, Last: everyFive(20)[19]}, plan.MayHaveRun, "what has run is run again")
-		plan, err = g.op.Backfill(ctx, theJob, fires, operate.Trigger{}, operate.Options{DryRun: true, ID: r.ID})
+		plan, err = g.op.Backfill(ctx, theJob, fires, operate.Trigger{Parameter: "again"}, operate.Options{DryRun: true, ID: r.ID})
 		require.NoError(t, err)
 		require.Zero(t, plan.MayHaveRun, "not under the same id")
 
-		again, err := g.op.Backfill(ctx, theJob, append(fires, everyFive(21)[20]), operate.Trigger{}, operate.Options{ID: r.ID})
+		again, err := g.op.Backfill(ctx, theJob, append(fires, everyFive(21)[20]), operate.Trigger{Parameter: "again"}, operate.Options{ID: r.ID})
 		require.NoError(t, err)
 		require.Empty(t, again.Left)
 		require.Equal(t, everyFive(21), ran(), "what was done is not done again")
@@ -251,6 +251,38 @@ func TestTheIDOfAnotherBackfill(t *testing.T) {
 		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, fires[2:6], operate.Trigger{Items: items}, night)), "with all of it, and more")
 		require.Equal(t, fires[2:6], ran())
 	})
+}
+
+// Whoever corrects the parameter and asks again with the id is not told that fires have run which ran with the former one.
+func TestTheIDOfABackfillWithAnotherParameter(t *testing.T) {
+	t.Parallel()
+	for _, fires := range [][]time.Time{everyFive(1), everyFive(3)} {
+		synctest.Test(t, func(t *testing.T) {
+			g := newGround(t)
+			outcome := jobtree.Failure
+			ran := g.answering(func(time.Time) jobtree.Outcome { return outcome })
+			with := func(parameter string, opts operate.Options) (operate.BackfillResult, error) {
+				opts.ID = "night"
+				return g.op.Backfill(t.Context(), theJob, fires, operate.Trigger{Parameter: parameter}, opts)
+			}
+			failed := (*operate.ItemsFailedError)(nil)
+			require.ErrorAs(t, errOf(with("target=old", operate.Options{})), &failed)
+			outcome = jobtree.Success
+			for _, other := range []string{"target=new", ""} {
+				for _, dry := range []bool{false, true} {
+					r, err := with(other, operate.Options{DryRun: dry})
+					require.Contains(t, g.refused(operate.CauseUsed, err).Error(), "was done, with another parameter")
+					require.NotContains(t, err.Error(), "target")
+					require.Len(t, r.Left, len(fires))
+				}
+			}
+			require.Len(t, ran(), 1)
+			r, err := with("target=old", operate.Options{})
+			require.ErrorAs(t, err, &failed, "it says once more what failed before")
+			require.Empty(t, r.Left)
+			require.Equal(t, fires, ran())
+		})
+	}
 }
 
 func TestBackfillsThatAreRefused(t *testing.T) {

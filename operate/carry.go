@@ -210,8 +210,11 @@ func (d deed) judge(w *world, id string, opts Options) (dec decision, again bool
 			id, name(Verb(op.Verb), d.job, op.Target), credit(op))
 	case d.content != "" && op.Asked != "" && op.Asked != d.content && (d.stands == nil || !d.stands(w)):
 		other := "for another fire or with another parameter"
-		if d.verb == VerbSettings || d.verb == VerbCreate {
+		switch d.verb {
+		case VerbSettings, VerbCreate:
 			other = "with other settings"
+		case VerbBackfill:
+			other = "with another parameter"
 		}
 		return decision{}, false, refuse(CauseUsed, "take another id, or none", "the id %q is that of an operation that was done, %s: %s, %s",
 			id, other, name(Verb(op.Verb), d.job, op.Target), credit(op))

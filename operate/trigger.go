@@ -66,6 +66,7 @@ func triggerDeed(verb Verb, job string, t Trigger) deed {
 	}
 	if verb == VerbBackfill {
 		d.target = fireTarget(t.Fire)
+		d.content = digestOf("parameter\n" + t.Parameter)
 		d.was = func(op jobtree.Operation) bool { return !t.Fire.After(fireOf(op.Target)) }
 	}
 	return d

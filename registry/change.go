@@ -58,7 +58,7 @@ func (c Change) Path() string {
 }
 
 // Step is one step of a view: the state it has now reached, and how that differs from the state
-// shown before, in ascending order of paths, each path once.
+// shown before, in ascending order of paths, each path once. All subscribers are given the same one: it is not to be changed.
 type Step struct {
 	Snapshot Snapshot
 	Changes  []Change

@@ -153,7 +153,11 @@ func (s *Session) Abandon(reason error) {
 	defer s.mu.Unlock()
 	s.abandoned = true
 	if s.lost == nil {
-		s.markLost(fmt.Errorf("%w: session %s: %w: %w", ErrSessionLost, s.id, ErrAbandoned, reason))
+		lost := fmt.Errorf("%w: session %s: %w", ErrSessionLost, s.id, ErrAbandoned)
+		if reason != nil {
+			lost = fmt.Errorf("%w: %w", lost, reason)
+		}
+		s.markLost(lost)
 	}
 	s.refresh()
 }

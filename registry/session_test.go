@@ -167,6 +167,14 @@ func TestSessionIsLostForAReason(t *testing.T) {
 	})
 }
 
+func TestSessionIsAbandonedWithoutAReason(t *testing.T) {
+	inProcess(t, func(p *fakeProcess) {
+		p.session.Abandon(nil)
+		require.ErrorIs(p, p.session.Err(), registry.ErrAbandoned)
+		require.NotContains(p, p.session.Err().Error(), "nil")
+	})
+}
+
 // TestSessionAfterSleep has time pass that no timer saw, as on a machine that slept.
 func TestSessionAfterSleep(t *testing.T) {
 	for name, tt := range map[string]struct {

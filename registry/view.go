@@ -126,8 +126,11 @@ func (v *View) Done() <-chan struct{} {
 }
 
 // AfterEnd has fn called with the reason, on a goroutine of its own, once the view has ended; at once if
-// it has ended already. It costs no goroutine before that.
+// it has ended already. It costs no goroutine before that. A nil fn is nothing to call.
 func (v *View) AfterEnd(fn func(reason error)) {
+	if fn == nil {
+		return
+	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.err != nil {

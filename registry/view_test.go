@@ -209,6 +209,7 @@ func TestViewEndsOnce(t *testing.T) {
 	v, feed := backend.NewView("/a", registry.Snapshot{}, func(context.Context, registry.Revision) {}, func() { closed++ })
 	told := 0
 	v.Subscribe(func(registry.Step) { told++ })
+	v.AfterEnd(nil)
 	require.Equal(t, "/a", v.Path())
 	require.NoError(t, v.Err())
 	reason := errors.New("first")
@@ -216,6 +217,7 @@ func TestViewEndsOnce(t *testing.T) {
 	v.Close()
 	v.Close()
 	<-v.Done()
+	v.AfterEnd(nil)
 	require.ErrorIs(t, v.Err(), reason, "the first reason stays")
 	require.Equal(t, 1, closed)
 	feed.Apply(9, []backend.Event{put(node("/a", "", 9))})

@@ -390,6 +390,10 @@ func TestAFactoryThatReturnsNoHandler(t *testing.T) {
 		s, err := scheduler.New(reg, scheduler.WithErrorHandlers(handlers))
 		require.NoError(t, err)
 		require.ErrorContains(t, errOf(s.Add(t.Context(), handled(1), nothing)), "its factory returned nil")
+		require.NoError(t, handlers.Register("NO FUNCTION", func(job.Config, *slog.Logger) (job.ErrorHandler, error) { return job.ErrorHandlerFunc(nil), nil }))
+		noFunction := handled(1)
+		noFunction.ErrorHandler = "NO FUNCTION"
+		require.ErrorContains(t, errOf(s.Add(t.Context(), noFunction, nothing)), "its factory returned nil")
 		require.NoError(t, reg.Close(context.Background()))
 
 		put(t, c.server, "/orders/config", mustEncode(handled(1)))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -251,6 +252,116 @@ func TestADeclarationWithBadCode(t *testing.T) {
 		}
 		require.ErrorContains(t, err, says)
 	})
+}
+
+// A strategy that goes wrong with another count of items does not stop the job: what belongs to somebody goes on there, under the
+// new count, and what is new begins when the strategy is right.
+func TestABadStrategyAfterANewCount(t *testing.T) {
+	t.Parallel()
+	inEveryWay(t, func(t *testing.T, c *cluster, bad badCode, says string) {
+		var log lines
+		var well atomic.Bool
+		average, err := sharding.Default().Lookup("")
+		require.NoError(t, err)
+		strategies := sharding.Default()
+		require.NoError(t, strategies.Register("TEST", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
+			if r.Total != 2 && !well.Load() {
+				bad.run()
+			}
+			return average.Assign(r)
+		})))
+		options := []scheduler.Option{scheduler.WithStrategies(strategies), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+		cfg := jobOf(2)
+		cfg.ShardingStrategy = "TEST"
+		a := c.startWith("a", nil, options, cfg)
+		b := c.startWith("b", nil, options, cfg)
+		sleepUntil(6 * time.Second)
+		update := func(change func(cfg *job.Config)) {
+			require.NoError(t, ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error { change(cfg); return nil }))
+		}
+		for i, total := range []int{3, 1, 4} { // it grows, it shrinks, and an item comes back
+			before := c.state()
+			update(func(cfg *job.Config) { cfg.ShardingTotalCount = total })
+			sleepUntil(time.Duration(18+30*i) * time.Second) // a strategy that hangs has ten seconds
+			c.take()
+			sleepUntil(time.Duration(33+30*i) * time.Second)
+			ran := make(map[int]int)
+			for _, r := range c.take() {
+				ran[r.sc.Item]++
+				require.Equal(t, total, r.sc.TotalCount)
+				require.Equal(t, before.Owner(r.sc.Item), fullID(r.instance), "it stays where it is")
+			}
+			kept := min(total, before.Total())
+			if total == 4 {
+				kept = 1
+			}
+			require.Len(t, ran, kept)
+			for item := range kept {
+				require.Equal(t, 3, ran[item], "item %d of %d", item, total)
+			}
+			health := jobHealth(t, a, "orders")
+			if !health.Leading {
+				health = jobHealth(t, b, "orders")
+			}
+			require.Contains(t, health.Sharding, says)
+			require.Len(t, health.Unowned, total-kept)
+		}
+		require.Equal(t, 3, log.count("items stay where they are: the sharding strategy gave no assignment"), "once for each count")
+		well.Store(true)
+		update(func(cfg *job.Config) { cfg.ShardingTotalCount = 5 })
+		sleepUntil(111 * time.Second)
+		c.take()
+		sleepUntil(126 * time.Second)
+		require.Len(t, c.take(), 3*5)
+	})
+}
+
+// A strategy that answers the same question otherwise each time does not move the items for ever: where it has put them they
+// stay, and that is said once. One that gets to where it wants them step by step is left alone.
+func TestAFickleStrategy(t *testing.T) {
+	t.Parallel()
+	for _, fickle := range []bool{true, false} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			var log lines
+			var asked atomic.Int32
+			strategies := sharding.Default()
+			require.NoError(t, strategies.Register("TEST", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
+				n := int(asked.Add(1))
+				wanted := slices.Repeat(sharding.Assignment{r.Instances[0]}, r.Total)
+				if fickle {
+					wanted[n%r.Total] = r.Instances[len(r.Instances)-1]
+					return wanted, nil
+				}
+				last := r.Instances[0]
+				wanted = slices.Repeat(sharding.Assignment{r.Instances[len(r.Instances)-1]}, r.Total)
+				for item, owner := range r.Current { // one more each time
+					wanted[item] = last
+					if owner != last {
+						break
+					}
+				}
+				return wanted, nil
+			})))
+			options := []scheduler.Option{scheduler.WithStrategies(strategies), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+			cfg := jobOf(6)
+			cfg.ShardingStrategy = "TEST"
+			a := c.startWith("a", nil, options, cfg)
+			c.startWith("b", nil, options, cfg)
+			sleepUntil(5 * time.Minute)
+			require.Less(t, asked.Load(), int32(40))
+			h := jobHealth(t, a, "orders")
+			require.Empty(t, h.Unowned)
+			const says = "items stay where they are: the sharding strategy gave no assignment"
+			if !fickle {
+				require.Zero(t, log.count(says))
+				require.Equal(t, map[string]int{fullID("b"): 6}, c.ownersOf("orders"))
+				return
+			}
+			require.Contains(t, h.Sharding, "gives another answer each time")
+			require.Positive(t, log.count(says))
+			require.Less(t, log.count(says), 4, "once after each change of the members")
+		})
+	}
 }
 
 // A leader whose sharding strategy goes wrong leaves the items where they are and says so, once. Its other work

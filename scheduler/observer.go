@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"runtime"
 
@@ -92,7 +93,11 @@ func nameOf(one Observer) string {
 
 // observe passes an event to every observer.
 func (o *observers) observe(e Event) {
-	for _, h := range o.all {
+	for i, h := range o.all {
+		if round, is := e.(RoundEvent); is && i > 0 { // an observer may change its own
+			round.Failed = maps.Clone(round.Failed)
+			e = round
+		}
 		h.Post(e)
 	}
 }

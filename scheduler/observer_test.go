@@ -93,6 +93,43 @@ func TestRoundsAreReported(t *testing.T) {
 	}
 }
 
+// What observers and listeners do with what they are given, others do not see.
+func TestWhatIsToldIsNotShared(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var mu sync.Mutex
+		var failed, results []int
+		emptied := scheduler.ObserverFunc(func(event scheduler.Event) {
+			if round, is := event.(scheduler.RoundEvent); is {
+				mu.Lock()
+				defer mu.Unlock()
+				failed = append(failed, len(round.Failed))
+				clear(round.Failed)
+			}
+		})
+		cleared := scheduler.WithListener(job.ListenerFuncs{After: func(_ context.Context, _ job.Round, all []job.ItemResult) error {
+			mu.Lock()
+			defer mu.Unlock()
+			for _, r := range all {
+				if r.Err != nil {
+					results = append(results, r.Context.Item)
+				}
+			}
+			clear(all)
+			return nil
+		}})
+		i := c.launchWith("a", func(context.Context, job.ShardingContext) error { return errors.New("out of stock") },
+			[]scheduler.Option{scheduler.WithObserver(emptied), scheduler.WithObserver(emptied), scheduler.WithObserver(emptied)},
+			[]scheduler.JobOption{cleared, cleared}, jobOf(2))
+		sleepUntil(9 * time.Second)
+		mu.Lock()
+		require.ElementsMatch(t, []int{0, 0, 0, 2, 2, 2}, failed)
+		require.Equal(t, []int{0, 1, 0, 1}, results)
+		mu.Unlock()
+		i.stop(t)
+	})
+}
+
 func TestNobodyIsNoObserver(t *testing.T) {
 	t.Parallel()
 	for _, nobody := range []scheduler.Observer{nil, scheduler.ObserverFunc(nil)} {

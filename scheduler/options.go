@@ -138,7 +138,10 @@ func WithElasticJob3Peers() Option {
 // [sharding.Default]. A process does not lead a job whose strategy it does not know.
 //
 // A strategy of your own is asked apart from everything else. While it has not returned, the items stay
-// where they are; after ten seconds the log and [JobHealth.Sharding] say so.
+// where they are; after ten seconds the log and [JobHealth.Sharding] say so. After the total count of a job was changed nothing
+// of it begins until the strategy has answered; if it fails, or has not returned after ten seconds, the items that there still
+// are go on where they are, and new ones belong to nobody until it gives an assignment. Where Java instances share the job,
+// all of them wait for that.
 func WithStrategies(strategies *sharding.Registry) Option {
 	return func(o *options) error {
 		if strategies == nil {

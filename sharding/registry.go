@@ -22,7 +22,7 @@ func (r *Registry) Register(name string, strategy Strategy) error {
 	if name == "" {
 		return fmt.Errorf("%w: its name is empty", ErrInvalidStrategy)
 	}
-	if strategy == nil {
+	if f, is := strategy.(StrategyFunc); strategy == nil || is && f == nil {
 		return fmt.Errorf("%w: %q is nil", ErrInvalidStrategy, name)
 	}
 	r.mu.Lock()

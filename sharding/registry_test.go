@@ -87,6 +87,7 @@ func TestRegisterRefuses(t *testing.T) {
 	}{
 		{"", answer("a"), "invalid strategy: its name is empty"},
 		{"mine", nil, `invalid strategy: "mine" is nil`},
+		{"mine", sharding.StrategyFunc(nil), `invalid strategy: "mine" is nil`},
 		{"average", answer("a"), `invalid strategy: the name "average" is taken`},
 	} {
 		err := strategies.Register(row.name, row.strategy)

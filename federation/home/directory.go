@@ -107,8 +107,8 @@ type Place struct {
 }
 
 // Find tells where a job is. Errors: [ErrAway] if that cannot be told without a registry that does not answer, or the home
-// is the one that does not answer and the directory names it, with the place; [ErrTwice], [ErrLost] and those of the
-// registries.
+// is the one that does not answer and the directory names it, with the place; [ErrTwice], [ErrLost], [ErrInvalidOption] if
+// two of the names are seen to lead to one store, and those of the registries.
 func (d *Directory) Find(ctx context.Context, job string) (Place, error) {
 	p, err := d.find(ctx, job)
 	if err != nil {
@@ -179,6 +179,17 @@ func away(ctx context.Context, name string, err error) error {
 	}
 }
 
+// sameNode tells whether two registries answer with one node: what it says leads back to it.
+func sameNode(a, b registry.Node) bool {
+	return b.Exists() && a.Created == b.Created && a.Revision == b.Revision && a.Value == b.Value
+}
+
+// oneStore is the error of two registries that lead to the same nodes, as when the configuration of one was copied. Nothing
+// that is written there can be right for both of them, so nothing is.
+func oneStore(name, other string) error {
+	return fmt.Errorf("%w: registries %s and %s are one store: their nodes are the same", ErrInvalidOption, name, other)
+}
+
 // follow goes from a config node to where the job is. Each node on the way says that the job is not there.
 func (d *Directory) follow(ctx context.Context, job, name string, n registry.Node) (Place, error) {
 	for range 2*len(d.names) + 2 {
@@ -194,6 +205,8 @@ func (d *Directory) follow(ctx context.Context, job, name string, n registry.Nod
 		switch {
 		case err != nil:
 			return Place{Registry: e.Home}, err
+		case sameNode(n, next):
+			return Place{}, oneStore(name, e.Home)
 		case e.Leaving() && !e.Arrived(next):
 			return Place{Registry: e.Home, From: name}, nil
 		case !e.Leaving() && e.Kept != 0 && e.Kept == next.Revision:

@@ -74,16 +74,20 @@ func planFor(s *jobtree.State, strategy sharding.Strategy, term registry.Revisio
 	if s.SharedWithJava() {
 		return planShared(s, plan, members, wanted, term, hold), nil
 	}
-	moved := moves(s, wanted)
+	return planMoves(s, plan, members, moves(s, wanted), term, taken), nil
+}
+
+// planMoves completes the plan that makes these moves, and no others.
+func planMoves(s *jobtree.State, plan Plan, members []jobtree.Instance, moved []move, term registry.Revision, taken int) Plan {
 	plan.Moved = len(moved)
-	epoch := nextEpoch(s, term, total)
+	epoch := nextEpoch(s, term, plan.Total)
 	var writes []registry.Write
 	if len(moved) <= maxWrites-taken {
 		writes = putOwners(s.Tree(), moved)
 	} else {
 		plan.Parts = parts(s, moved, epoch.ID(), term)
 	}
-	if len(moved) > 0 || !s.Epoch.Exists() || s.Epoch.Value.Total != total {
+	if len(moved) > 0 || !s.Epoch.Exists() || s.Epoch.Value.Total != plan.Total {
 		writes = append(writes, registry.Put(s.Tree().Epoch(), jobtree.EncodeEpoch(epoch)))
 	}
 	if s.Necessary != 0 {
@@ -92,7 +96,19 @@ func planFor(s *jobtree.State, strategy sharding.Strategy, term registry.Revisio
 	plan.Needed = len(writes) > 0
 	// The first resharding of a job creates its epoch, which is removed with the job alone.
 	plan.Txn = registry.Txn{If: guards(s, members, term, maxConditions-taken-len(writes)), Then: writes, Repeat: registry.RepeatCreation}
-	return plan, nil
+	return plan
+}
+
+// PlanCounting is for a leader who must do without the strategy's answer after the total count has changed: every item that
+// there still is stays with its owner, under the new count, and a new one has none: the state must be tidy. There is nothing
+// to write otherwise, nor where Java instances share the job: they take the number of items that have an owner for the count.
+func PlanCounting(s *jobtree.State, term registry.Revision) Plan {
+	members, total := members(s, nil), s.Config.Value.ShardingTotalCount
+	plan := Plan{Instances: len(members), Total: total}
+	if s.Total() == total || s.SharedWithJava() || len(members) == 0 {
+		return plan
+	}
+	return planMoves(s, plan, members, nil, term, 0)
 }
 
 // wanted is the assignment that the strategy wants.

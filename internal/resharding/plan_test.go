@@ -124,6 +124,57 @@ func TestATotalThatMovesNothingIsWritten(t *testing.T) {
 	require.Equal(t, 1, w.state().Total())
 }
 
+// A leader without an answer of the strategy counts anew: who has items keeps them, and those that come, or come back, belong to
+// nobody until there is one.
+func TestANewCountWithoutTheStrategy(t *testing.T) {
+	t.Parallel()
+	const a, b = "a@-@1", "b@-@1"
+	for _, items := range []int{5, 250} {
+		w := newWorld(t, items)
+		w.join("a", "b")
+		w.reshard(averagely)
+		before := w.owners()
+		count := func(total int) {
+			w.configure(func(c *job.Config) { c.ShardingTotalCount = total })
+			plan := resharding.PlanCounting(w.state(), w.term)
+			require.True(t, plan.Needed)
+			require.Zero(t, plan.Moved)
+			require.Empty(t, plan.Parts)
+			require.Nil(t, w.commit(plan.Txn))
+			require.NotNil(t, w.commit(plan.Txn), "a late copy changes nothing")
+			w.tidy()
+			require.False(t, resharding.PlanCounting(w.state(), w.term).Needed, "and then it is done")
+		}
+		require.False(t, resharding.PlanCounting(w.state(), w.term).Needed)
+		count(2)
+		require.Equal(t, before[:2], w.owners())
+		w.leave("b")
+		count(items + 1)
+		require.Equal(t, append(before[:2:2], sharding.NewAssignment(items-1)...), w.owners())
+		require.Contains(t, before[2:], b)
+		w.reshard(averagely)
+		require.NotContains(t, w.owners(), b)
+		require.NotContains(t, w.owners(), "")
+		require.Contains(t, w.owners(), a)
+	}
+}
+
+// Nobody counts for whom it does not matter, or who would take it for something else.
+func TestANewCountThatStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3)
+	w.configure(func(c *job.Config) { c.ShardingTotalCount = 4 })
+	require.False(t, resharding.PlanCounting(w.state(), w.term).Needed, "there is no member")
+	w.join("a")
+	require.False(t, resharding.PlanCounting(w.state(), w.term).Needed, "there is no assignment yet")
+	w.reshard(averagely)
+	w.configure(func(c *job.Config) { c.ShardingTotalCount = 5 })
+	require.True(t, resharding.PlanCounting(w.state(), w.term).Needed)
+	s := w.state()
+	s.ShareWithJava()
+	require.False(t, resharding.PlanCounting(s, w.term).Needed, "Java counts owners")
+}
+
 // Where only Java led so far there is an assignment and no epoch. It is taken over as it is.
 func TestAnAssignmentWithoutAnEpochIsTakenOver(t *testing.T) {
 	t.Parallel()

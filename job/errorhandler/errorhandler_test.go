@@ -81,6 +81,10 @@ func TestTheRegistry(t *testing.T) {
 	require.ErrorAs(t, err, &unknown)
 	require.Equal(t, "LOG", unknown.Name)
 
+	unheard, err := errorhandler.Default().New(job.Config{}, nil)
+	require.NoError(t, err)
+	require.NoError(t, unheard.HandleError(t.Context(), "orders", job.ShardingContext{}, errors.New("out of stock")), "nobody hears of it")
+
 	mine := job.ErrorHandlerFunc(func(context.Context, string, job.ShardingContext, error) error { return nil })
 	factory := func(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 		if cfg.Name == "" {

@@ -64,8 +64,11 @@ func (r *Registry) Register(name string, factory Factory) error {
 }
 
 // New makes the handler that a configuration names; an empty name means LOG. A name that is not
-// registered is an [UnknownError].
+// registered is an [UnknownError]. A nil logger is one that drops all.
 func (r *Registry) New(cfg job.Config, log *slog.Logger) (job.ErrorHandler, error) {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
 	name := cfg.ErrorHandler
 	if name == "" {
 		name = Log

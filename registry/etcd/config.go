@@ -44,13 +44,14 @@ type Config struct {
 
 	// PasswordFunc is asked for the password of Username before each login, in the place of Password, so that somebody can change
 	// it while processes run. If etcd refuses the password, the last that it took is tried, too: etcd may hear of the change after
-	// the process does. An error fails the login, and what needs it tries again. A call may take as long as the login that waits
+	// the process does. An error, or a panic, fails the login, and what needs it tries again. A call may take as long as the login that waits
 	// for it, and several goroutines may make it at the same time. The default is nil: Password.
 	PasswordFunc func(ctx context.Context) (string, error)
 
 	// SessionTTL is for how long the store keeps the nodes of this process when it hears nothing of
 	// it. It is rounded up to seconds, and the server may grant more than is asked for. The default is
-	// 5 s, the least 1 s. Below 3 s, a restart of the server is enough to lose the session.
+	// 5 s, the least 1 s, the most 24 h. Below 3 s, a restart of the server is enough to lose the session. What
+	// ran in a process that has crashed waits until the TTL is over.
 	SessionTTL time.Duration
 
 	// DialTimeout is how long Open tries to reach the cluster. The default is 5 s.
@@ -81,7 +82,11 @@ const (
 	DefaultRequestTimeout = time.Second
 )
 
-const leastSessionTTL = time.Second
+const (
+	leastSessionTTL = time.Second
+	// mostSessionTTL is far below what etcd refuses, and what the arithmetic of deadlines takes: no session would ever begin.
+	mostSessionTTL = 24 * time.Hour
+)
 
 // withDefaults returns a copy in which zero values are replaced, or every fault of the config.
 func (c Config) withDefaults() (Config, error) {
@@ -108,8 +113,11 @@ func (c Config) withDefaults() (Config, error) {
 	case c.Password != "" && c.PasswordFunc != nil:
 		fault("Password and PasswordFunc are both given: want one of them")
 	}
-	if c.SessionTTL != 0 && c.SessionTTL < leastSessionTTL {
+	switch {
+	case c.SessionTTL != 0 && c.SessionTTL < leastSessionTTL:
 		fault("SessionTTL is %s: want 0 or at least %s", c.SessionTTL, leastSessionTTL)
+	case c.SessionTTL > mostSessionTTL:
+		fault("SessionTTL is %s: want at most %s", c.SessionTTL, mostSessionTTL)
 	}
 	for name, d := range map[string]time.Duration{"DialTimeout": c.DialTimeout, "RequestTimeout": c.RequestTimeout} {
 		if d < 0 {

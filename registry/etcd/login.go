@@ -150,8 +150,14 @@ func (l *login) ask(ctx context.Context) (string, error) {
 	}
 	answers := make(chan answer, 1)
 	go func() {
-		password, err := l.password(ctx)
-		answers <- answer{password, err}
+		a := answer{err: errors.New("PasswordFunc ended its goroutine by runtime.Goexit")}
+		defer func() {
+			if p := recover(); p != nil {
+				a.err = fmt.Errorf("PasswordFunc panicked: %v", p)
+			}
+			answers <- a
+		}()
+		a.password, a.err = l.password(ctx)
 	}()
 	select {
 	case a := <-answers:

@@ -3,6 +3,8 @@ package etcd
 import (
 	"context"
 	"errors"
+	"math"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,8 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/elasticron/elasticron/registry"
 )
 
 // tryAnswer is what a try to log in comes to; after less than nothing, never.
@@ -96,4 +100,41 @@ func TestAPasswordThatIsNotTold(t *testing.T) {
 		require.ErrorContains(t, err, "the password of user me: not told in time")
 		close(told)
 	})
+}
+
+// A function of the application's that does not return fails a login, and nothing else.
+func TestAPasswordFuncThatDoesNotReturn(t *testing.T) {
+	t.Parallel()
+	for says, ask := range map[string]func(context.Context) (string, error){
+		"PasswordFunc panicked: no such file": func(context.Context) (string, error) { panic("no such file") },
+		"runtime.Goexit":                      func(context.Context) (string, error) { runtime.Goexit(); return "", nil },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLogin(Config{Endpoints: []string{"a"}, PasswordFunc: ask})
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			_, err := l.ask(ctx)
+			require.ErrorContains(t, err, says)
+			require.Zero(t, time.Since(began))
+		})
+	}
+}
+
+// A session that etcd would not grant, or for less than a second as the sum overflows, is refused when the handle is opened.
+func TestTheLongestSession(t *testing.T) {
+	t.Parallel()
+	config := Config{Endpoints: []string{"a"}, Namespace: "ours"}
+	for ttl, allowed := range map[time.Duration]bool{
+		time.Second: true, 24 * time.Hour: true, 24*time.Hour + 1: false, 60 * 365 * 24 * time.Hour: false, math.MaxInt64: false,
+	} {
+		config.SessionTTL = ttl
+		_, err := config.withDefaults()
+		if allowed {
+			require.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, registry.ErrInvalid)
+		require.ErrorContains(t, err, "want at most 24h0m0s")
+	}
 }

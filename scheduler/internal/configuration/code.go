@@ -91,7 +91,7 @@ func newErrorHandler(handlers *errorhandler.Registry, cfg job.Config, log *slog.
 		handler, err = handlers.New(cfg, log)
 		return err
 	})
-	if err == nil && handler == nil {
+	if f, is := handler.(job.ErrorHandlerFunc); err == nil && (handler == nil || is && f == nil) {
 		err = errNoHandler
 	}
 	return handler, err

@@ -2,6 +2,7 @@ package executions
 
 import (
 	"context"
+	"slices"
 
 	"github.com/elasticron/elasticron/job"
 )
@@ -60,7 +61,7 @@ func (x *Executions) afterRun(o *openRound) {
 		<-l.started // if no item waited for it, because all were given up
 		for _, listener := range x.ports.Listeners() {
 			x.ports.After(func(ctx context.Context) error {
-				return listener.AfterRun(ctx, l.round, l.results)
+				return listener.AfterRun(ctx, l.round, slices.Clone(l.results))
 			})
 		}
 		x.ports.Post(func() { x.listening-- })

@@ -96,7 +96,9 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 			l.noPlan = why
 			l.ports.Log().ErrorContext(l.ports.Life(), "items stay where they are: the sharding strategy gave no assignment", room.KeyError, err)
 		}
-		return nil
+		// Else nothing would begin that still belongs to somebody, until a strategy is right that the change of the count has
+		// nothing to do with.
+		return l.put(resharding.PlanCounting(v.State, v.State.Leader.Created))
 	}
 	l.noPlan = ""
 	l.ports.Peers().Planned(plan.Held)
@@ -105,6 +107,11 @@ func (l *Leadership) reshard(v room.View) room.Batch {
 		l.plan = true
 		l.ports.Wake(gatherFor)
 	}
+	return l.put(plan)
+}
+
+// put proposes to put a plan into force.
+func (l *Leadership) put(plan resharding.Plan) room.Batch {
 	if !plan.Needed {
 		return nil
 	}

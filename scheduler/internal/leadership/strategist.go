@@ -1,6 +1,8 @@
 package leadership
 
 import (
+	"errors"
+	"hash/maphash"
 	"slices"
 	"time"
 
@@ -25,6 +27,26 @@ type strategist struct {
 	answered bool
 	answer   sharding.Assignment
 	err      error
+	gave     uint64 // tells the last answer, and of what; 0 = none
+}
+
+// errFickle is the error of a strategy that is no function of its request: the items would move for ever.
+var errFickle = errors.New("the strategy gives another answer each time that it is asked the same, and moves items for no reason")
+
+var seed = maphash.MakeSeed()
+
+// tells is a number that stands for an assignment to these instances, by a strategy.
+func tells(strategy string, r sharding.Request, assigned sharding.Assignment) uint64 {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	for _, all := range [][]string{{strategy}, r.Instances, assigned} {
+		for _, text := range all {
+			_, _ = h.WriteString(text)
+			_ = h.WriteByte(0)
+		}
+		_ = h.WriteByte(1)
+	}
+	return max(1, h.Sum64())
 }
 
 // Strategy returns what gives the assignments of the job; its error, or that of the strategy, is peers.ErrAsked
@@ -81,8 +103,16 @@ func (l *Leadership) callStrategy(strategy sharding.Strategy) {
 	s := l.strategist
 	name, request := s.strategy, s.request
 	var answer sharding.Assignment
+	own := s.gave != 0 && s.gave == tells(name, request, request.Current) // nothing has changed but what it wanted itself
 	s.Ask(func() (err error) {
 		answer, err = strategy.Assign(copyOf(request))
+		if err != nil || !own || slices.Equal(answer, request.Current) {
+			return err
+		}
+		again, err := strategy.Assign(copyOf(request))
+		if err == nil && !slices.Equal(answer, again) {
+			err = errFickle
+		}
 		return err
 	}, func(anew bool) {
 		s.late = asking.NotReturned("the strategy", anew)
@@ -95,6 +125,9 @@ func (l *Leadership) callStrategy(strategy sharding.Strategy) {
 			s.Drop() // what comes of this answer is asked about next
 		}
 		s.answered, s.answer, s.err = true, answer, err
+		if err == nil {
+			s.gave = tells(name, request, answer)
+		}
 		l.lookAtAssignment()
 	})
 }
