@@ -64,6 +64,7 @@ worker:
     history: {file: /var/lib/elasticron/history.db, keep: 24h}
     log: {format: json}
   jobs: {orders-mail: {config: {jobType: SCRIPT, scriptCommandLine: /opt/jobs/mail, cron: "0 0/5 * * * ?", shardingTotalCount: 4}}}
+  minReadySeconds: 200
   secrets: [hmac]
   stateSize: 2Gi
   podDisruptionBudget: {maxUnavailable: 2}
@@ -100,6 +101,7 @@ func TestWhatComesOutOfValues(t *testing.T) {
 			pod, worker := r.pod(t, "worker")
 			require.Equal(t, "registry.example.org/elasticron:v1", worker.Image)
 			require.EqualValues(t, 105, *pod.TerminationGracePeriodSeconds)
+			require.Zero(t, r.deployments["cron-elasticron-worker"].Spec.MinReadySeconds, "there are no files of jobs")
 			require.YAMLEq(t, `
 registry: {etcd: ["https://e1:2379"], namespace: shop}
 http: {allow: ["https://*.shop.internal"]}
@@ -169,6 +171,7 @@ listen: ":9090"
 			pod, worker := r.pod(t, "worker")
 			require.Equal(t, "registry.example.org/jobs:v2", worker.Image)
 			require.EqualValues(t, 615, *pod.TerminationGracePeriodSeconds)
+			require.EqualValues(t, 200, r.deployments["cron-elasticron-worker"].Spec.MinReadySeconds, "old pods see new files of jobs before they go")
 			require.Equal(t, map[string]string{"password": "etcd-password", "registry": "etcd", "secret-0": "hmac"}, secretsOf(pod))
 			require.Contains(t, worker.VolumeMounts, corev1.VolumeMount{Name: "password", MountPath: "/run/secrets/elasticron/password", ReadOnly: true})
 			require.Contains(t, worker.VolumeMounts, corev1.VolumeMount{Name: "secret-0", MountPath: "/run/secrets/hmac", ReadOnly: true})
@@ -238,6 +241,7 @@ networkPolicy: {enabled: false}
 		"jobs of a ConfigMap that is there": {smallest + "worker: {config: {http: {allow: [\"*\"]}, jobs: {owner: me}}, jobsConfigMap: mine}\n", func(t *testing.T, r *rendered) {
 			pod, _ := r.pod(t, "worker")
 			require.True(t, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.ConfigMap != nil && v.ConfigMap.Name == "mine" }))
+			require.EqualValues(t, 150, r.deployments["cron-elasticron-worker"].Spec.MinReadySeconds)
 			require.NotContains(t, r.configMaps, "cron-elasticron-jobs")
 			require.Contains(t, r.workerFile(), "owner: me\n")
 		}},
