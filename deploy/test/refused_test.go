@@ -28,6 +28,7 @@ func TestValuesThatAreRefused(t *testing.T) {
 		"registry: {etcd: 'https://e1:2379'}":                 {"/registry/etcd", "got string, want array"},
 		"registry: {password: secret}":                        {"/registry", "'password' not allowed"},
 		"image: {digest: 'sha256:1'}":                         {"/image/digest", "does not match pattern"},
+		"server: {replicas: null, usersSecret: users}":       {"server.sessionKeySecret is missing: want it with server.replicas null"},
 		"worker: {graceSeconds: 90s}":                         {"/worker/graceSeconds", "got string, want integer"},
 		"worker: {config: {grace: 90s}}":                      {"/worker/config", "'grace' not allowed"},
 		"worker: {config: {registry: {}}}":                    {"/worker/config", "'registry' not allowed"},
