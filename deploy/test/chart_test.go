@@ -61,8 +61,10 @@ worker:
     jobs: {missing: disable}
     script: {commands: [/opt/jobs/*], stop: 20s, directory: "/tmp/{job}/{item}"}
     http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
+    mail: {server: "smtp.example.org:465", from: jobs@example.org, to: ["*@example.org"]}
     history: {file: /var/lib/elasticron/history.db, keep: 24h}
     log: {format: json}
+    headStart: 100ms
   jobs: {orders-mail: {config: {jobType: SCRIPT, scriptCommandLine: /opt/jobs/mail, cron: "0 0/5 * * * ?", shardingTotalCount: 4}}}
   minReadySeconds: 200
   secrets: [hmac]
@@ -188,6 +190,8 @@ take: {jobs: ["orders-*"], labels: {zone: eu}}
 jobs: {directory: /etc/elasticron/jobs, owner: ops/cron-elasticron, missing: disable}
 script: {commands: [/opt/jobs/*], stop: 20s, directory: "/tmp/{job}/{item}"}
 http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
+mail: {server: "smtp.example.org:465", from: jobs@example.org, to: ["*@example.org"]}
+headStart: 100ms
 history: {file: /var/lib/elasticron/history.db, keep: 24h}
 grace: 600s
 listen: ":9090"
