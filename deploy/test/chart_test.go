@@ -270,6 +270,22 @@ networkPolicy: {enabled: false}
 	}
 }
 
+// Further variables come after those of the chart.
+func TestFurtherVariables(t *testing.T) {
+	t.Parallel()
+	r := render(t, merged(t, smallest+`registry: {etcd: ["https://e1:2379"], namespace: shop, user: cron, passwordSecret: p}
+server: {usersSecret: users, sessionKeySecret: session, env: [{name: GOMEMLIMIT, value: 450MiB}]}
+worker: {config: {http: {}}, env: [{name: TZ, value: Europe/Berlin}, {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}
+`))
+	_, server := r.pod(t, "server")
+	require.Equal(t, []corev1.EnvVar{{Name: "ELASTICRON_PASSWORD_FILE", Value: "/run/secrets/elasticron/password/password"}, {Name: "GOMEMLIMIT", Value: "450MiB"}}, server.Env)
+	_, worker := r.pod(t, "worker")
+	require.Equal(t, corev1.EnvVar{Name: "TZ", Value: "Europe/Berlin"}, worker.Env[0])
+	require.Equal(t, "spec.nodeName", worker.Env[1].ValueFrom.FieldRef.FieldPath)
+	_, err := template(merged(t, smallest+"worker: {config: {http: {}}, env: [{name: TZ, value: 1}]}\n"))
+	require.ErrorContains(t, err, "/worker/env/0/value")
+}
+
 // merged lets what stands further down in a text of values stand in for whole members above it.
 func merged(t *testing.T, values string) string {
 	t.Helper()
