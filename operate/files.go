@@ -25,6 +25,9 @@ type Files struct {
 	// nanoseconds since 1970. Copies have several such times. So what was heard before, and was replaced, is heard again
 	// only if it was changed after that, and who lacks a job is heard only if that came after the job.
 	ByTime bool
+	// Undated says of such a time that it is only when a copy came to whoever has it, however old the copy is: each pod of
+	// Kubernetes gets the files of a ConfigMap anew. What was replaced is not heard again then, nor is who lacks a job.
+	Undated bool
 	// Before is what these very files said of the job until they were changed, if who has them knows that. If it is what
 	// was heard last, then they were made of that, and are heard whatever their version is.
 	Before string
@@ -159,7 +162,7 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 	case later(mark.Version, files.Version):
 		return decision{}, w.otherFiles(mark, "files of a later version decide")
 	case slices.Contains(mark.Past, digest) && !files.changedSince(mark):
-		return decision{}, w.otherFiles(mark, "files that have replaced these decide, and these were not changed since")
+		return decision{}, w.otherFiles(mark, "files that have replaced these decide, and "+files.notNewer())
 	case mark.Version == files.Version:
 		return decision{}, w.otherFiles(mark, "other files of the same version were faster")
 	}
@@ -196,7 +199,15 @@ func (f Files) madeOf(mark jobtree.Files) bool {
 
 // changedSince tells whether files were changed after those that were heard last, as far as their version tells that.
 func (f Files) changedSince(mark jobtree.Files) bool {
-	return !f.ByTime || mark.Heard.IsZero() || f.Version > mark.Heard.UnixNano()
+	return !f.ByTime || mark.Heard.IsZero() || !f.Undated && f.Version > mark.Heard.UnixNano()
+}
+
+// notNewer says why files count as not changed since others were heard.
+func (f Files) notNewer() string {
+	if f.Undated {
+		return "the time of a mount does not tell whether these were changed since"
+	}
+	return "these were not changed since"
 }
 
 // later tells whether a version is higher than another; 0 is none. One that somebody gives is higher than any time:
@@ -312,7 +323,7 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 	case !files.madeOf(mark) && (later(mark.Version, files.Version) || mark.Version == files.Version && !mark.Gone):
 		return decision{}, w.otherFiles(mark, "files that name it decide")
 	case !mark.Gone && !files.madeOf(mark) && !files.changedSince(mark):
-		return decision{}, w.otherFiles(mark, "files that name it decide, and these were not changed since")
+		return decision{}, w.otherFiles(mark, "files that name it decide, and "+files.notNewer())
 	case mark.Gone:
 		return decision{}, refuse(CauseAlready, "", "that is noted already")
 	}

@@ -54,6 +54,9 @@ same as in the processes.`,
 	flags := cmd.Flags()
 	given.flags(flags)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := given.absolute(); err != nil {
+			return err
+		}
 		name := args[0]
 		if strings.TrimSpace(name) != name || name == "" {
 			return misuse("the name of a context is %q, must have letters and no blanks around them", name)

@@ -195,3 +195,40 @@ func TestManyShellsChangeTheContexts(t *testing.T) {
 	shells.Wait()
 	require.Equal(t, 1+20, strings.Count(w.must(t, "context", "list"), "\n"))
 }
+
+// A file of contexts that many use stays theirs when one of them changes it, and a link to it stays one.
+func TestASharedFileOfContexts(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	shared, link := filepath.Join(t.TempDir(), "shared.yaml"), filepath.Join(t.TempDir(), "contexts.yaml")
+	require.NoError(t, os.Symlink(shared, link))
+	w.variables[contextsFileVariable] = link
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop")
+	info, err := os.Stat(shared)
+	require.NoError(t, err, "it is made where the link leads to")
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	require.NoError(t, os.Chmod(shared, 0o664))
+	w.must(t, "context", "set", "test", "--etcd", "http://e2:2379", "-n", "shop")
+	w.must(t, "context", "use", "test")
+	info, err = os.Lstat(link)
+	require.NoError(t, err)
+	require.NotZero(t, info.Mode()&os.ModeSymlink)
+	info, err = os.Stat(shared)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o664), info.Mode())
+	require.Contains(t, w.must(t, "context", "list"), "*  test")
+}
+
+// Files that a context names are found from wherever a command is run.
+func TestFilesOfAContextAreAbsolute(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop", "--user", "ops", "--password-file", "p", "--ca", "../ca.pem", "--cert", "c", "--key", "/k")
+	w.must(t, "context", "set", "prod", "--user", "cron", "--cert", "", "--key", "")
+	require.Equal(t, "name: prod\netcd:\n  - http://e1:2379\nnamespace: shop\nuser: cron\npassword_file: "+filepath.Join(here, "p")+
+		"\nca: "+filepath.Join(filepath.Dir(here), "ca.pem")+"\n", w.must(t, "context", "show", "prod"))
+	w.must(t, "context", "set", "console", "--server", "https://cron.example.com", "-n", "shop", "--token-file", "x")
+	require.Contains(t, w.must(t, "context", "show", "console"), "token_file: "+filepath.Join(here, "x")+"\n")
+}

@@ -152,6 +152,24 @@ func (p *program) contextsFile() (string, error) {
 	return filepath.Join(folder, "elasticron", "contexts.yaml"), nil
 }
 
+// contextsTarget returns where the contexts are kept after all links: that file is replaced, and not the link.
+func (p *program) contextsTarget() (string, error) {
+	name, err := p.contextsFile()
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real, nil
+	}
+	if link, err := os.Readlink(name); err == nil { // to where the file is to be
+		if filepath.IsAbs(link) {
+			return link, nil
+		}
+		return filepath.Join(filepath.Dir(name), link), nil
+	}
+	return name, nil
+}
+
 // readContexts returns what the file holds; nothing if there is no file.
 func (p *program) readContexts() (contexts, error) {
 	name, err := p.contextsFile()
@@ -182,7 +200,7 @@ func (p *program) readContexts() (contexts, error) {
 // lockContexts keeps other processes from changing the file until it is unlocked. What is locked is its folder, as the file is
 // replaced.
 func (p *program) lockContexts() (unlock func(), err error) {
-	name, err := p.contextsFile()
+	name, err := p.contextsTarget()
 	if err != nil {
 		return nil, err
 	}
@@ -192,9 +210,25 @@ func (p *program) lockContexts() (unlock func(), err error) {
 	return lockFolder(filepath.Dir(name))
 }
 
-// writeContexts replaces the file. Another process sees the former or the new one, and nothing in between.
+// absolute has the files of a context that this call names be the same wherever commands are run later.
+func (c *cluster) absolute() error {
+	for _, name := range []*string{&c.PasswordFile, &c.TokenFile, &c.CA, &c.Cert, &c.Key} {
+		if *name == "" {
+			continue
+		}
+		whole, err := filepath.Abs(*name)
+		if err != nil {
+			return err
+		}
+		*name = whole
+	}
+	return nil
+}
+
+// writeContexts replaces the file. Another process sees the former or the new one, and nothing in between. Who could read it
+// still can, and a link goes on to lead to it.
 func (p *program) writeContexts(all contexts) (err error) {
-	name, err := p.contextsFile()
+	name, err := p.contextsTarget()
 	if err != nil {
 		return err
 	}
@@ -207,6 +241,9 @@ func (p *program) writeContexts(all contexts) (err error) {
 		return fmt.Errorf("contexts: %w", err)
 	}
 	_, err = file.Write(text)
+	if before, statErr := os.Stat(name); statErr == nil {
+		err = errors.Join(err, asBefore(file, before))
+	}
 	if err := errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return errors.Join(fmt.Errorf("contexts: %w", err), os.Remove(file.Name()))
 	}

@@ -18,3 +18,22 @@ import (
 var outliveReaders = sync.OnceFunc(func() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // of which nobody takes any: the write itself fails, too
 })
+
+// outliveHangups has the process go on after SIGHUP, for good, and returns where it is heard: the last one, if several come. Go
+// would end the process by it, at once, and systemd takes that for an end that was asked for and does not start it again. So
+// whoever has all processes of this program read their files anew would lose those that have none, or that still start.
+func outliveHangups() <-chan os.Signal {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	return hangups
+}
+
+// hasTerminal tells whether the process belongs to a terminal, which tells by SIGHUP that it is closed.
+func hasTerminal() bool {
+	terminal, err := os.Open("/dev/tty")
+	if err != nil {
+		return false
+	}
+	_ = terminal.Close() // nothing was written
+	return true
+}

@@ -76,6 +76,9 @@ once. Under systemd, use Type=notify; a watchdog is served.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			outliveReaders()
+			if !hasTerminal() {
+				outliveHangups() // nothing is read anew by it: the files of users and keys are by themselves
+			}
 			lines := newLogLines(cmd.ErrOrStderr())
 			s.out, s.log = cmd.OutOrStdout(), s.logger(lines)
 			ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)

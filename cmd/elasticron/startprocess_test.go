@@ -85,3 +85,34 @@ func TestAStartUnderSystemdDoesNotWait(t *testing.T) {
 		})
 	}
 }
+
+// SIGHUP ends neither a process that has no terminal nor one that still waits for its etcd, after which systemd would not start
+// it again: it counts as asked for. What the worker has missed it reads when it works.
+func TestAHangupEndsNoProcess(t *testing.T) {
+	t.Parallel()
+	etcd, err := etcdserver.Start(t.Context(), etcdserver.WithFastTest())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, etcd.Close()) })
+	etcd.Stop()
+	all := make(map[string]*workerProcess)
+	for name, args := range starting(etcd.Endpoints()[0]) {
+		dir := t.TempDir()
+		require.NoError(t, os.Mkdir(dir+"/jobs", 0o700))
+		w := newWorkerProcess(t, dir, []string{"NOTIFY_SOCKET=", asProgram + "=" + unchanged}, args...)
+		w.cmd.Stdout, w.cmd.SysProcAttr = &w.log, &syscall.SysProcAttr{Setsid: true} // without a terminal
+		require.NoError(t, w.cmd.Start())
+		all[name] = w
+	}
+	for _, w := range all {
+		w.eventually(func() bool { return w.log.has(logNotYet) }, "it says that its registry is away")
+		w.signal(syscall.SIGHUP)
+	}
+	require.NoError(t, etcd.Restart(t.Context()))
+	all["worker"].eventually(func() bool { return all["worker"].log.has("the file of the worker is reloaded") }, "it reads its file again")
+	all["server"].eventually(func() bool { return all["server"].log.has("The console is at ") }, "it works")
+	for _, w := range all {
+		w.signal(syscall.SIGHUP)
+		w.signal(syscall.SIGTERM)
+		require.NoError(t, w.cmd.Wait(), w.log.String())
+	}
+}

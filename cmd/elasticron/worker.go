@@ -92,6 +92,7 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 		return err
 	}
 	outliveReaders()
+	hangups := outliveHangups()
 	lines := newLogLines(errOut)
 	log := loggerOf(file.Log, lines)
 	ctx, stop := context.WithCancel(ctx)
@@ -108,7 +109,7 @@ func (r *workerRun) run(ctx context.Context, out, errOut io.Writer) (err error) 
 	if err != nil {
 		return err
 	}
-	defer r.heed(w, stop, log)() //nolint:contextcheck // what a reload does outlasts the start
+	defer r.heed(w, hangups, stop, log)() //nolint:contextcheck // what a reload does outlasts the start
 	return w.Run(ctx)
 }
 
@@ -152,14 +153,18 @@ func (r *workerRun) file() (worker.File, error) {
 	return file.Completed()
 }
 
-// heed has the worker heed signals, until the function that it returns is called.
-func (r *workerRun) heed(w *worker.Worker, stop func(), log *slog.Logger) func() {
+// heed has the worker heed signals, until the function that it returns is called, and the hangup that has come before.
+func (r *workerRun) heed(w *worker.Worker, hangups <-chan os.Signal, stop func(), log *slog.Logger) func() {
 	signals := make(chan os.Signal, 4) // of which none is to be lost
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // for good: one that comes late is not to end a process that is about to end well
 	over, done := make(chan struct{}), make(chan struct{})
 	reloads := make(chan struct{}, 1) // one more than the one that goes on
-	go func() {                       // nobody waits for it: the file may be where nobody answers
+	select {
+	case <-hangups:
+		reloads <- struct{}{}
+	default:
+	}
+	go func() { // nobody waits for it: the file may be where nobody answers
 		for {
 			select {
 			case <-over:

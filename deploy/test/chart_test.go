@@ -61,9 +61,12 @@ worker:
     jobs: {missing: disable}
     script: {commands: [/opt/jobs/*], stop: 20s, directory: "/tmp/{job}/{item}"}
     http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
+    mail: {server: "smtp.example.org:465", from: jobs@example.org, to: ["*@example.org"]}
     history: {file: /var/lib/elasticron/history.db, keep: 24h}
     log: {format: json}
+    headStart: 100ms
   jobs: {orders-mail: {config: {jobType: SCRIPT, scriptCommandLine: /opt/jobs/mail, cron: "0 0/5 * * * ?", shardingTotalCount: 4}}}
+  minReadySeconds: 200
   secrets: [hmac]
   stateSize: 2Gi
   podDisruptionBudget: {maxUnavailable: 2}
@@ -100,6 +103,7 @@ func TestWhatComesOutOfValues(t *testing.T) {
 			pod, worker := r.pod(t, "worker")
 			require.Equal(t, "registry.example.org/elasticron:v1", worker.Image)
 			require.EqualValues(t, 105, *pod.TerminationGracePeriodSeconds)
+			require.Zero(t, r.deployments["cron-elasticron-worker"].Spec.MinReadySeconds, "there are no files of jobs")
 			require.YAMLEq(t, `
 registry: {etcd: ["https://e1:2379"], namespace: shop}
 http: {allow: ["https://*.shop.internal"]}
@@ -169,6 +173,7 @@ listen: ":9090"
 			pod, worker := r.pod(t, "worker")
 			require.Equal(t, "registry.example.org/jobs:v2", worker.Image)
 			require.EqualValues(t, 615, *pod.TerminationGracePeriodSeconds)
+			require.EqualValues(t, 200, r.deployments["cron-elasticron-worker"].Spec.MinReadySeconds, "old pods see new files of jobs before they go")
 			require.Equal(t, map[string]string{"password": "etcd-password", "registry": "etcd", "secret-0": "hmac"}, secretsOf(pod))
 			require.Contains(t, worker.VolumeMounts, corev1.VolumeMount{Name: "password", MountPath: "/run/secrets/elasticron/password", ReadOnly: true})
 			require.Contains(t, worker.VolumeMounts, corev1.VolumeMount{Name: "secret-0", MountPath: "/run/secrets/hmac", ReadOnly: true})
@@ -185,6 +190,8 @@ take: {jobs: ["orders-*"], labels: {zone: eu}}
 jobs: {directory: /etc/elasticron/jobs, owner: ops/cron-elasticron, missing: disable}
 script: {commands: [/opt/jobs/*], stop: 20s, directory: "/tmp/{job}/{item}"}
 http: {allow: ["*"], sign: {keys: ["file:/run/secrets/hmac/key"]}}
+mail: {server: "smtp.example.org:465", from: jobs@example.org, to: ["*@example.org"]}
+headStart: 100ms
 history: {file: /var/lib/elasticron/history.db, keep: 24h}
 grace: 600s
 listen: ":9090"
@@ -238,6 +245,7 @@ networkPolicy: {enabled: false}
 		"jobs of a ConfigMap that is there": {smallest + "worker: {config: {http: {allow: [\"*\"]}, jobs: {owner: me}}, jobsConfigMap: mine}\n", func(t *testing.T, r *rendered) {
 			pod, _ := r.pod(t, "worker")
 			require.True(t, slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.ConfigMap != nil && v.ConfigMap.Name == "mine" }))
+			require.EqualValues(t, 150, r.deployments["cron-elasticron-worker"].Spec.MinReadySeconds)
 			require.NotContains(t, r.configMaps, "cron-elasticron-jobs")
 			require.Contains(t, r.workerFile(), "owner: me\n")
 		}},
@@ -260,6 +268,22 @@ networkPolicy: {enabled: false}
 			}
 		})
 	}
+}
+
+// Further variables come after those of the chart.
+func TestFurtherVariables(t *testing.T) {
+	t.Parallel()
+	r := render(t, merged(t, smallest+`registry: {etcd: ["https://e1:2379"], namespace: shop, user: cron, passwordSecret: p}
+server: {usersSecret: users, sessionKeySecret: session, env: [{name: GOMEMLIMIT, value: 450MiB}]}
+worker: {config: {http: {}}, env: [{name: TZ, value: Europe/Berlin}, {name: NODE, valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}]}
+`))
+	_, server := r.pod(t, "server")
+	require.Equal(t, []corev1.EnvVar{{Name: "ELASTICRON_PASSWORD_FILE", Value: "/run/secrets/elasticron/password/password"}, {Name: "GOMEMLIMIT", Value: "450MiB"}}, server.Env)
+	_, worker := r.pod(t, "worker")
+	require.Equal(t, corev1.EnvVar{Name: "TZ", Value: "Europe/Berlin"}, worker.Env[0])
+	require.Equal(t, "spec.nodeName", worker.Env[1].ValueFrom.FieldRef.FieldPath)
+	_, err := template(merged(t, smallest+"worker: {config: {http: {}}, env: [{name: TZ, value: 1}]}\n"))
+	require.ErrorContains(t, err, "/worker/env/0/value")
 }
 
 // merged lets what stands further down in a text of values stand in for whole members above it.

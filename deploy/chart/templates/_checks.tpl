@@ -44,8 +44,8 @@ server.enabled and worker.enabled are false: want one of them
 {{- if not (or $s.usersSecret $s.oidc.issuer $s.proxy.userHeader) }}
 server.usersSecret is missing: want it, server.oidc.issuer or server.proxy.userHeader, as nobody is let in who is not asked who they are
 {{- end }}
-{{- if and (gt (int $s.replicas) 1) (or $s.usersSecret $s.oidc.issuer) (not $s.sessionKeySecret) }}
-server.sessionKeySecret is missing: want it with server.replicas {{ int $s.replicas }}, as a login would count on one replica only
+{{- if and (or (kindIs "invalid" $s.replicas) (gt (int $s.replicas) 1)) (or $s.usersSecret $s.oidc.issuer) (not $s.sessionKeySecret) }}
+server.sessionKeySecret is missing: want it with server.replicas {{ kindIs "invalid" $s.replicas | ternary "null" (toString $s.replicas) }}, as a login would count on one replica only
 {{- end }}
 {{- if and $s.oidc.issuer (not (and $s.oidc.clientId $s.oidc.redirectUrl)) }}
 server.oidc.clientId or server.oidc.redirectUrl is missing: want both with server.oidc.issuer

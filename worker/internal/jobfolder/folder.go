@@ -23,6 +23,7 @@ type Look struct {
 	signature string
 	files     []file
 	changed   time.Time // when a file was changed last, or came into the folder or left it
+	mounted   bool
 }
 
 // same tells whether two looks are of the same files.
@@ -47,7 +48,7 @@ func LookAt(dir string) (Look, error) {
 	if err != nil {
 		return Look{}, err
 	}
-	look := Look{changed: info.ModTime()}
+	look := Look{changed: info.ModTime(), mounted: isMounted(dir)}
 	var text strings.Builder
 	fmt.Fprintf(&text, "%q\n", dir)
 	for _, entry := range entries {
@@ -78,6 +79,13 @@ func LookAt(dir string) (Look, error) {
 	return look, nil
 }
 
+// isMounted tells whether Kubernetes has made the folder of a ConfigMap or a Secret: its files are links by this one, which it
+// leads to other files when they change.
+func isMounted(dir string) bool {
+	link, err := os.Lstat(filepath.Join(dir, "..data"))
+	return err == nil && link.Mode()&fs.ModeSymlink != 0
+}
+
 // Set is what the files of a folder say.
 type Set struct {
 	Jobs map[string]Entry // by their names
@@ -85,6 +93,8 @@ type Set struct {
 	// 1970: that of a job is its file's, and this one also the folder's, which alone changes when a file goes.
 	Version int64
 	ByTime  bool
+	// Mounted says that the times are those of a mount. A pod that starts gets all of its files anew, however old they are.
+	Mounted bool
 
 	look Look // at the files as they were read
 }
@@ -120,7 +130,7 @@ func (r *Reader) Read(dir string, version int64, now time.Time) (Set, error) {
 	if err != nil {
 		return Set{}, err
 	}
-	set := Set{Jobs: make(map[string]Entry), Version: version, ByTime: version == 0, look: look}
+	set := Set{Jobs: make(map[string]Entry), Version: version, ByTime: version == 0, Mounted: look.mounted, look: look}
 	var faults []error
 	if set.ByTime {
 		if look.changed.After(now) {

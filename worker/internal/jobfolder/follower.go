@@ -63,6 +63,15 @@ type Follower struct {
 	// lacks is the version of what the files did not say when they were first read. What happens to the folder later is
 	// no sign that a job has left it which this process has never seen there.
 	lacks int64
+	// texts are what the files of a mounted folder said of each job in the last comparison; nil before the first one.
+	texts map[string]seenText
+}
+
+// seenText is what files say of a job, and whether this process has seen them say so anew. Of what it has only found there,
+// nobody knows how old it is.
+type seenText struct {
+	text    string
+	changed bool
 }
 
 // unanswered is an operation of which nobody knows whether it was carried out, or will be.
@@ -168,6 +177,7 @@ func (f *Follower) compare(ctx context.Context) bool {
 		if source.Directory != f.compared.Directory || source.Owner != f.compared.Owner {
 			clear(f.made) // of these files, nobody has seen what they said before
 			clear(f.unanswered)
+			f.texts = nil
 		}
 		f.compared, f.lacks = source, 0
 		clear(f.missing)
@@ -184,6 +194,7 @@ func (f *Follower) compare(ctx context.Context) bool {
 	if f.lacks == 0 || !set.ByTime {
 		f.lacks = set.Version
 	}
+	f.compareTexts(ctx, set)
 	nodes, revision, err := f.registry.List(ctx, registry.Root)
 	if err != nil { // of which the session tells, and the next comparison does it
 		f.failed(ctx, err)
@@ -195,6 +206,27 @@ func (f *Follower) compare(ctx context.Context) bool {
 	}
 	f.tell(ctx, func(s *State) { *s = State{Read: true, Faults: o.faults, Notes: o.notes} })
 	return true
+}
+
+// compareTexts notes which jobs of a mounted folder have changed since the worker follows it.
+func (f *Follower) compareTexts(ctx context.Context, set Set) {
+	if !set.Mounted {
+		return
+	}
+	first, texts := f.texts == nil, make(map[string]seenText)
+	for job, entry := range set.Jobs {
+		before, known := f.texts[job]
+		texts[job] = seenText{entry.Text, before.changed || !first && (!known || before.text != entry.Text)}
+	}
+	f.texts = texts
+	if first && set.ByTime {
+		f.log.InfoContext(ctx, "times of the files of jobs do not count until they change, as they are those of a mount")
+	}
+}
+
+// undated tells whether the time of what files say of a job is that of a mount alone.
+func (f *Follower) undated(job string, set Set) bool {
+	return set.ByTime && set.Mounted && !f.texts[job].changed
 }
 
 // stands tells whether a set is still what the folder has, and the settings ask for. Many operations take their time.
@@ -307,7 +339,10 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 			continue
 		}
 		lacked := operate.LackHeard(seen.Get(jobtree.For(job).Operated()), source.Owner, f.left[job])
-		files := operate.Files{Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Before: f.made[job], Lacked: lacked}
+		files := operate.Files{
+			Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Undated: f.undated(job, set),
+			Before: f.made[job], Lacked: lacked,
+		}
 		err := f.take(ctx, job, text, files, source)
 		if o.hear(err) {
 			f.failed(ctx, err)
@@ -348,9 +383,9 @@ func (f *Follower) leaveFiles(ctx context.Context, source Source, set Set, seen 
 		if time.Since(since) < goneAfter {
 			continue
 		}
-		files := operate.Files{Owner: source.Owner, Version: f.lacks, ByTime: set.ByTime}
-		if said {
-			files.Version, files.Before = set.Version, was
+		files := operate.Files{Owner: source.Owner, Version: f.lacks, ByTime: set.ByTime, Undated: set.ByTime && set.Mounted}
+		if said { // and so this process has seen it leave
+			files.Version, files.Before, files.Undated = set.Version, was, false
 		}
 		if !f.stands(source, set) { // what is removed does not come back with its file
 			return false

@@ -81,9 +81,27 @@ func (s *stage) begin(source jobfolder.Source, files map[string]string) *folder 
 // beginBehind is begin with something between the operator and the registry.
 func (s *stage) beginBehind(source jobfolder.Source, files map[string]string, behind func(*memory.Registry) operate.Store) *folder {
 	s.Helper()
-	f := &folder{stage: s, dir: s.TempDir(), reg: s.open()}
+	f := &folder{stage: s, dir: s.TempDir()}
 	f.write(files)
-	source.Directory = f.dir
+	f.run(source, behind)
+	return f
+}
+
+// followAt starts a worker with a folder that is there, and returns when it has compared it.
+func (s *stage) followAt(dir string, source jobfolder.Source) *folder {
+	s.Helper()
+	f := &folder{stage: s, dir: dir}
+	f.run(source, func(reg *memory.Registry) operate.Store { return reg })
+	time.Sleep(2 * time.Second)
+	synctest.Wait()
+	return f
+}
+
+// run starts the worker of a folder.
+func (f *folder) run(source jobfolder.Source, behind func(*memory.Registry) operate.Store) {
+	f.Helper()
+	s := f.stage
+	f.reg, source.Directory = s.open(), f.dir
 	if source.Owner == "" {
 		source.Owner = "shop"
 	}
@@ -96,7 +114,6 @@ func (s *stage) beginBehind(source jobfolder.Source, files map[string]string, be
 	// workers not either.
 	time.Sleep(300 * time.Millisecond)
 	synctest.Wait()
-	return f
 }
 
 // write writes files, as of now by the clock of the bubble; an empty text removes one.
