@@ -70,6 +70,9 @@
 // has run for them or for a later one. If the job was enabled or given its cron in the half minute before, or is disabled in
 // the one after, fires of that time are made up that were none. If A tells no time, the mover's clock counts.
 //
+// That files of workers name the job does not go with it: files in B may be others. It is theirs once they name it, and until
+// then nothing follows from their lack of it.
+//
 // An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //
 // Who disables the job while it is stopped finds it disabled in B. From its end in A on, operations refuse whatever is about
