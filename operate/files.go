@@ -373,7 +373,14 @@ func (w *world) heard(files Files) (jobtree.Files, *Refusal) {
 
 // otherFiles refuses what other files have decided.
 func (w *world) otherFiles(mark jobtree.Files, why string) *Refusal {
-	return refuse(CauseFiles, "bring the newest files here, or give these a higher version", "%s (version %s)%s", why, versionText(mark.Version), w.since(VerbFiles, ""))
+	do := "bring the newest files here, or give these a higher version"
+	if mark.Gone { // others of the owner have let go of a job that these name
+		why, do = why+"; other files do not name it", "if it is to be, have all files of this owner name it, and touch its file here; else take it out here"
+	}
+	if mark.Gone && mark.Disabled {
+		why += ", so it is disabled"
+	}
+	return refuse(CauseFiles, do, "%s (version %s)%s", why, versionText(mark.Version), w.since(VerbFiles, ""))
 }
 
 // mark has the decision write down which files were heard, and that no removal is under way.
