@@ -46,9 +46,10 @@
 //	clean    A  what is left of the job is deleted; {"home":"b"} stays
 //
 // Before it stops the job, and again before it closes it, a mover asks B and the directory to write what it will, in a
-// transaction whose conditions cannot hold, and a dry run asks A, too: who may not write there, or a store that is full, is found while the job can stay.
-// So is a store that does not take so much in one transaction: B a configuration or another node, or A what closes the job. And
-// so is a job of which the mover cannot tell when it fires, as in a time zone that it does not know.
+// transaction whose conditions cannot hold, and a dry run asks A, too: who may not write there, or a store that is full, is
+// found while the job can stay. So is a store that does not take so much in one transaction: B a configuration or another node,
+// or A what closes the job. And so is a job of which the mover cannot tell when it fires, as in a time zone that it does not
+// know.
 //
 // Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was
 // disabled, and are not made up. From then on it can only be completed. Whoever dies on the way leaves a job that runs
