@@ -17,7 +17,7 @@
 //
 //	runs        Trigger, Backfill, GiveUp
 //	switches    DisableJob, EnableJob, DisableItem, EnableItem, DisableServer, EnableServer, and of servers Everywhere
-//	settings    Create, ChangeSettings, RollBack, Remove
+//	settings    Create, ChangeSettings, RollBack, GiveUpFiles, Remove
 //	instances   ShutDown, ShutDownEverywhere, Reshard, TidyServers
 //	many jobs   Match, and the function Each
 //
