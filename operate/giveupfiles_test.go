@@ -18,8 +18,8 @@ func TestFilesAreGivenUp(t *testing.T) {
 
 	dry, err := g.op.GiveUpFiles(t.Context(), theJob, operate.Options{DryRun: true})
 	require.NoError(t, err)
-	require.Equal(t, []operate.Change{{What: "files", Before: "shop"}}, dry.Plan.Changes)
-	require.Contains(t, dry.Plan.Warnings[0], `a worker whose files of "shop" name it takes it back`)
+	require.Equal(t, []operate.Change{{What: "files", Before: "shop"}}, dry.Changes)
+	require.Contains(t, dry.Warnings[0], `a worker whose files of "shop" name it takes it back`)
 	require.Equal(t, "shop", g.operated().Files.Owner)
 
 	_, err = g.op.GiveUpFiles(t.Context(), theJob, silent())
