@@ -39,8 +39,7 @@ With --leave-files it changes no setting: files of workers own them no more, unt
 again. So they can be those of another owner, also if the worker that had them is gone.`,
 		Example: `  elasticron edit orders --set cron='0 0/2 * * * ?' --dry-run
   elasticron edit orders --set shardingTotalCount=4 --set description='four regions' --yes --reason 'more regions'
-  elasticron edit orders --set props.http.method=POST --yes
-  elasticron edit orders --leave-files --dry-run`,
+  elasticron edit orders --set props.http.method=POST --yes`,
 		Args: cobra.ExactArgs(1),
 	}
 	v := newVerb(p, cmd, func(v *verb, args []string) error {
