@@ -18,7 +18,7 @@
 //	runs        Trigger, Backfill, GiveUp
 //	switches    DisableJob, EnableJob, DisableItem, EnableItem, DisableServer, EnableServer, and of servers Everywhere
 //	settings    Create, CreateText, CreateMarked, ChangeSettings, RollBack, Remove
-//	files       TakeFiles and LeaveFiles, for settings that files own: see package operate/jobfile
+//	files       TakeFiles and LeaveFiles, for settings that files own: see package operate/jobfile; GiveUpFiles ends that
 //	instances   ShutDown, ShutDownEverywhere, Reshard, TidyServers
 //	many jobs   Match, and the function Each
 //

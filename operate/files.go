@@ -150,6 +150,28 @@ func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone
 	return o.finishRemoval(ctx, view, d, opts, r)
 }
 
+// GiveUpFiles has a job be one of no files, whoever has owned it, and as it is: for a job whose files have gone with their worker,
+// or are to have another owner. The next files that name it own it, so take it out of its former owner's before. It is refused
+// with [CauseAlready] if the job is of no files.
+func (o *Operator) GiveUpFiles(ctx context.Context, job string, opts Options) (Result, error) {
+	return o.carry(ctx, deed{verb: VerbNoFiles, job: job, decide: giveUpFiles}, opts)
+}
+
+func giveUpFiles(w *world) (decision, error) {
+	mark := w.operated.Value.Files
+	switch {
+	case !w.state.Config.Exists():
+		return decision{}, w.known()
+	case mark == nil || mark.Gone:
+		return decision{}, refuse(CauseAlready, "", "the job is of no files")
+	}
+	var d decision
+	d.plan.Changes = []Change{{What: "files", Before: mark.Owner, After: ""}}
+	d.warn(fmt.Sprintf("a worker whose files of %q name it takes it back within half a minute: take its file away there before", mark.Owner))
+	d.note = func(o *jobtree.Operated) { o.Files = nil }
+	return d, nil
+}
+
 func takeFiles(w *world, text string, files Files) (decision, error) {
 	mark, r := w.heard(files)
 	if r != nil {
@@ -382,7 +404,14 @@ func (w *world) heard(files Files) (jobtree.Files, *Refusal) {
 
 // otherFiles refuses what other files have decided.
 func (w *world) otherFiles(mark jobtree.Files, why string) *Refusal {
-	return refuse(CauseFiles, "bring the newest files here, or give these a higher version", "%s (version %s)%s", why, versionText(mark.Version), w.since(VerbFiles, ""))
+	do := "bring the newest files here, or give these a higher version"
+	if mark.Gone { // others of the owner have let go of a job that these name
+		why, do = why+"; other files do not name it", "if it is to be, have all files of this owner name it, and touch its file here; else take it out here"
+	}
+	if mark.Gone && mark.Disabled {
+		why += ", so it is disabled"
+	}
+	return refuse(CauseFiles, do, "%s (version %s)%s", why, versionText(mark.Version), w.since(VerbFiles, ""))
 }
 
 // mark has the decision write down which files were heard, and that no removal is under way.

@@ -67,7 +67,7 @@ func (c *connection) with(ctx context.Context, do func(place) error) error {
 	}
 	err = do(at)
 	if all, is := at.(*registries); is {
-		err = withLacking(err, all.lacking(err))
+		err = withDoubled(withLacking(err, all.lacking(err)), all.doubled())
 	}
 	if closed := leave(ctx, at); err == nil {
 		err = closed
@@ -89,6 +89,14 @@ func withLacking(err, lacking error) error {
 		return statusError{exitFailed, both}
 	}
 	return both
+}
+
+// withDoubled adds to what became of a command that registries hold the same job.
+func withDoubled(err, doubled error) error {
+	if err == nil || doubled == nil || statusOf(err) == exitMisuse {
+		return cmp.Or(err, doubled)
+	}
+	return fmt.Errorf("%w\n%w", err, doubled)
 }
 
 // refusedIfDenied gives an error the status of a refusal if a right is missing. It is for where nothing can have been done.

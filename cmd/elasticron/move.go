@@ -33,8 +33,11 @@ stopped, elasticron enable calls the move off, and fires that came meanwhile are
 it is closed, it can only be completed. A job of a name that was removed is created in that
 registry from then on.
 
-It needs a context with several registries: see elasticron context set --help. The exit status is
-3 if the move was refused or called off, and 5 if --timeout was over before.`,
+It needs a context with several registries: see elasticron context set --help. Whoever calls it must
+be allowed to write there, also with --dry-run, which asks for that and changes nothing. Files of
+workers do not move: bring that of the job to the workers of the new registry afterwards, and never
+before, as then both registries run the job. The exit status is 3 if the move was refused or called
+off, and 5 if --timeout was over before.`,
 		Example: `  elasticron move orders --to two --dry-run --context all
   elasticron move orders --to two --reason 'one is full' --context all`,
 		Args: cobra.ExactArgs(1),

@@ -30,8 +30,9 @@ type registries struct {
 	opened map[string]*opened // for each name one
 
 	mu    sync.Mutex
-	where map[string]string // the registry of jobs that were looked for
-	away  map[string]error  // registries that a list leaves out
+	where map[string]string   // the registry of jobs that were looked for
+	away  map[string]error    // registries that a list leaves out
+	twice map[string][]string // the registries of each job that the last list has found in several
 }
 
 // opened is a registry that is opened by whoever needs it first.
@@ -164,7 +165,7 @@ func (s *registries) List(ctx context.Context, path string) ([]registry.Node, re
 
 // listAll lists all registries, each at its own time. A job that moves meanwhile may be seen in none of them: in its new home
 // before it has arrived, in the former one when it has left. So where some say only that a job is elsewhere, they are listed
-// again, until that stays as it is.
+// again, until that stays as it is; and so are they where it is seen in both.
 func (s *registries) listAll(ctx context.Context) (all []registry.Node, newest registry.Revision, err error) {
 	for {
 		lists, revisions := make([][]registry.Node, len(s.names)), make([]registry.Revision, len(s.names))
@@ -175,46 +176,59 @@ func (s *registries) listAll(ctx context.Context) (all []registry.Node, newest r
 		if err := s.leaveOut(errs); err != nil {
 			return nil, 0, err
 		}
-		changed, err := s.changed(ctx, unfound(lists), errs)
+		unclear := unclear(lists)
+		changed, err := s.changed(ctx, unclear, errs)
 		if err != nil {
 			return nil, 0, err
 		}
 		if !changed {
+			s.noteTwice(unclear)
 			return s.merged(lists), slices.Max(revisions), nil
 		}
 	}
 }
 
-// unfound are the jobs of which lists of registries say only that they are elsewhere, each with the revisions of its config
-// nodes.
-func unfound(lists [][]registry.Node) map[string][]registry.Revision {
-	said, found := make(map[string][]registry.Revision), make(map[string]bool)
+// sighting is what lists of registries say of a job.
+type sighting struct {
+	said   []registry.Revision // of its config nodes
+	here   []int               // which of the registries have it
+	leaves bool                // one of them, and has not arrived elsewhere
+}
+
+// unclear are the jobs of which lists of registries say only that they are elsewhere, and those that several have.
+func unclear(lists [][]registry.Node) map[string]*sighting {
+	all := make(map[string]*sighting)
 	for i, list := range lists {
 		for _, n := range list {
 			what, ok := jobtree.Parse(n.Path)
 			if !ok || what.Kind != jobtree.KindConfig {
 				continue
 			}
-			if e, elsewhere := jobtree.DecodeElsewhere(n); !elsewhere || e.Leaving() {
-				found[what.Job] = true
-				continue
+			seen := all[what.Job]
+			if seen == nil {
+				seen = &sighting{said: make([]registry.Revision, len(lists))}
+				all[what.Job] = seen
 			}
-			if said[what.Job] == nil {
-				said[what.Job] = make([]registry.Revision, len(lists))
+			seen.said[i] = n.Revision
+			if e, elsewhere := jobtree.DecodeElsewhere(n); !elsewhere {
+				seen.here = append(seen.here, i)
+			} else if e.Leaving() {
+				seen.leaves = true
 			}
-			said[what.Job][i] = n.Revision
 		}
 	}
-	maps.DeleteFunc(said, func(job string, _ []registry.Revision) bool { return found[job] })
-	return said
+	maps.DeleteFunc(all, func(_ string, seen *sighting) bool {
+		return len(seen.here) == 1 || len(seen.here) == 0 && seen.leaves
+	})
+	return all
 }
 
 // changed tells whether registries say by now something else of a job than they did when they were listed. left are the errors
 // of those that were not.
-func (s *registries) changed(ctx context.Context, listed map[string][]registry.Revision, left []error) (bool, error) {
+func (s *registries) changed(ctx context.Context, listed map[string]*sighting, left []error) (bool, error) {
 	changed := make([]bool, len(s.names))
 	errs := s.each(ctx, func(i int, reg registry.Registry) error {
-		for job, revisions := range listed {
+		for job, seen := range listed {
 			if left[i] != nil || changed[i] {
 				break
 			}
@@ -222,7 +236,7 @@ func (s *registries) changed(ctx context.Context, listed map[string][]registry.R
 			if err != nil && !errors.Is(err, registry.ErrNotFound) {
 				return err
 			}
-			changed[i] = n.Revision != revisions[i]
+			changed[i] = n.Revision != seen.said[i]
 		}
 		return nil
 	})
@@ -294,6 +308,25 @@ func (s *registries) merged(lists [][]registry.Node) (all []registry.Node) {
 	}
 	slices.SortFunc(all, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
 	return all
+}
+
+// noteTwice notes the jobs that several registries have. All had them at the same time, as nothing has changed from when the first
+// one was listed until all were.
+func (s *registries) noteTwice(listed map[string]*sighting) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.twice = make(map[string][]string)
+	for job, seen := range listed {
+		var at []string
+		for _, i := range seen.here {
+			if s.away[s.names[i]] == nil { // of one that has gone away since, nobody knows
+				at = append(at, s.names[i])
+			}
+		}
+		if len(at) > 1 {
+			s.twice[job] = at
+		}
+	}
 }
 
 // Children lists the nodes below a path.
@@ -383,6 +416,18 @@ func (s *registries) lacking(err error) error {
 			continue
 		}
 		errs = append(errs, fmt.Errorf("the jobs of registry %s are left out: %w", name, s.away[name]))
+	}
+	return errors.Join(errs...)
+}
+
+// doubled is the error of a command that has found jobs in several registries, each of which runs them.
+func (s *registries) doubled() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var errs []error
+	for _, job := range slices.Sorted(maps.Keys(s.twice)) {
+		errs = append(errs, fmt.Errorf("job %q is in the registries %s, and runs in each: remove it from all but one, each by its own context",
+			job, strings.Join(s.twice[job], ", ")))
 	}
 	return errors.Join(errs...)
 }

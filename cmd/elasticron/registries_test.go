@@ -112,6 +112,75 @@ func TestWatchSeveralRegistries(t *testing.T) {
 	}
 }
 
+// A job that two registries have runs in both. Lists show it once, and say so; what is about one other job does not.
+func TestAJobThatTwoRegistriesHaveIsNamed(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 2})
+	require.NoError(t, err)
+	w.store(t, "two", "orders", text)
+	for _, list := range [][]string{{"get", "jobs"}, {"export"}} {
+		out, errOut, status := w.does(t, list...)
+		require.Equal(t, exitFailed, status)
+		require.Len(t, regexp.MustCompile(`(?m)^orders\b`).FindAllString(out, -1), 1, out)
+		require.Contains(t, out, "mail")
+		require.Contains(t, errOut, `job "orders" is in the registries one, two, and runs in each: remove it from all but one`)
+	}
+	w.must(t, "disable", "job/mail")
+	w.must(t, "get", "jobs", "--context", "of-two")
+}
+
+// A job that moves between two registries while they are listed is in one of them.
+func TestAJobThatMovesWhileItIsListedIsInOneRegistry(t *testing.T) {
+	t.Parallel()
+	server := memory.NewServer()
+	text, err := jobtree.EncodeConfig(job.Config{Name: "orders", Cron: "@hourly", ShardingTotalCount: 2})
+	require.NoError(t, err)
+	put := func(namespace, value string) {
+		reg := server.Open(namespace)
+		defer func() { require.NoError(t, reg.Close(context.Background())) }()
+		_, err := reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put(jobtree.For("orders").Config(), value)}})
+		require.NoError(t, err)
+	}
+	put("one", text)
+	listed, moved := make(chan struct{}), make(chan struct{})
+	all, err := registriesOf("one", []string{"one", "two"}, func(_ context.Context, name string) (registry.Registry, error) {
+		if name == "one" {
+			return &listedOnce{Registry: server.Open(name), after: sync.OnceFunc(func() { close(listed) })}, nil
+		}
+		return &listedOnce{Registry: server.Open(name), before: sync.OnceFunc(func() { <-moved })}, nil
+	})
+	require.NoError(t, err)
+	go func() {
+		<-listed
+		put("one", jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "two"}))
+		put("two", text)
+		close(moved)
+	}()
+	_, _, err = all.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	require.NoError(t, all.doubled())
+	require.Equal(t, "two", all.registryOf("orders"))
+	require.NoError(t, all.Close(t.Context()))
+}
+
+// listedOnce does something before or after a list.
+type listedOnce struct {
+	registry.Registry
+	before, after func()
+}
+
+func (l *listedOnce) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	if l.before != nil {
+		l.before()
+	}
+	nodes, revision, err := l.Registry.List(ctx, path)
+	if l.after != nil {
+		l.after()
+	}
+	return nodes, revision, err
+}
+
 // The registry that jobs have left is exported without them, and without a fault.
 func TestAnExportOfARegistryThatJobsHaveLeft(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,7 @@ import (
 
 func newEdit(p *program) *cobra.Command {
 	var set []string
+	var leaveFiles bool
 	cmd := &cobra.Command{
 		Use:   "edit JOB",
 		Short: "Change the settings of a job, in an editor or by --set",
@@ -32,7 +33,10 @@ func newEdit(p *program) *cobra.Command {
 by the names of docs/configuration.md. Values are JSON, or texts. props.NAME is one of the props,
 and the others stay. What is not allowed is refused with the name of the setting, and so is a change
 of settings that somebody else has changed meanwhile. It shows the difference and the next fires,
-and asks, unless --yes is given.`,
+and asks, unless --yes is given.
+
+With --leave-files it changes no setting: files of workers own them no more, until some name the job
+again. So they can be those of another owner, also if the worker that had them is gone.`,
 		Example: `  elasticron edit orders --set cron='0 0/2 * * * ?' --dry-run
   elasticron edit orders --set shardingTotalCount=4 --set description='four regions' --yes --reason 'more regions'
   elasticron edit orders --set props.http.method=POST --yes`,
@@ -40,6 +44,9 @@ and asks, unless --yes is given.`,
 	}
 	v := newVerb(p, cmd, func(v *verb, args []string) error {
 		job := bare("job", args[0])
+		if leaveFiles {
+			return v.leaveFiles(job, set)
+		}
 		was, err := stored(v.at).Get(v.ctx, jobtree.For(job).Config())
 		if errors.Is(err, registry.ErrNotFound) {
 			return statusError{exitRefused, errNoJob(job)} // as all other operations
@@ -64,8 +71,25 @@ and asks, unless --yes is given.`,
 	})
 	v.asks = true
 	secretsFlag(cmd.Flags(), &v.secrets)
+	cmd.Flags().BoolVar(&leaveFiles, "leave-files", false, "have files of workers own the settings no more; not through a server")
 	cmd.Flags().StringArrayVar(&set, "set", nil, "setting and value, such as cron='0 0/2 * * * ?'; may be repeated (default: an editor)")
 	return cmd
+}
+
+// leaveFiles has a job be one of no files.
+func (v *verb) leaveFiles(job string, set []string) error {
+	op, is := v.op.(interface {
+		GiveUpFiles(ctx context.Context, job string, opts operate.Options) (operate.Result, error)
+	})
+	switch {
+	case len(set) > 0:
+		return misuse("--leave-files changes no setting: want it without --set")
+	case !is:
+		return misuse("--leave-files does not go through a server: want a context with etcd or zookeeper")
+	}
+	return v.one(func(ctx context.Context, opts operate.Options) (operate.Result, error) {
+		return op.GiveUpFiles(ctx, job, opts)
+	})
 }
 
 // changed returns the text of a configuration after flags or an editor changed it.

@@ -49,6 +49,7 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		switch {
 		case m.opts.DryRun:
 			m.foretell(now.state)
+			m.noteFiles(now.operated.Files, now.state.Config.Value.Disabled)
 			return nil
 		case now.next == toStop:
 			m.say("stopping it in %s", m.r.From)
@@ -103,4 +104,17 @@ func (m *mover) foretell(st *jobtree.State) {
 		m.say("it would be stopped and closed in %s: nothing of it runs", m.r.From)
 	}
 	m.say("then it would be copied to %s", m.r.To)
+}
+
+// noteFiles tells what becomes of a job that files of workers named in its former home. Those of its new one may be others, so
+// the mark of the files stays behind; see [jobtree.Operated.Moved].
+func (m *mover) noteFiles(mark *jobtree.Files, disabled bool) {
+	switch {
+	case mark == nil:
+	case !mark.Gone:
+		m.noteOnce(fmt.Sprintf("the files of %q name it, and do not move: bring its file to the workers of %s when it has moved, not before, "+
+			"and take it away from those of %s", mark.Owner, m.r.To, m.r.From))
+	case mark.Disabled && disabled:
+		m.noteOnce(fmt.Sprintf("it is disabled because no file named it, and stays so until files in %s do, or somebody enables it", m.r.To))
+	}
 }

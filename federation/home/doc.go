@@ -46,9 +46,10 @@
 //	clean    A  what is left of the job is deleted; {"home":"b"} stays
 //
 // Before it stops the job, and again before it closes it, a mover asks B and the directory to write what it will, in a
-// transaction whose conditions cannot hold: who may not write there, or a store that is full, is found while the job can stay.
-// So is a store that does not take so much in one transaction: B a configuration or another node, or A what closes the job. And
-// so is a job of which the mover cannot tell when it fires, as in a time zone that it does not know.
+// transaction whose conditions cannot hold, and a dry run asks A, too: who may not write there, or a store that is full, is
+// found while the job can stay. So is a store that does not take so much in one transaction: B a configuration or another node,
+// or A what closes the job. And so is a job of which the mover cannot tell when it fires, as in a time zone that it does not
+// know.
 //
 // Until it is closed, a move can be called off: enable the job. Its fires since the stop are then those of a job that was
 // disabled, and are not made up. From then on it can only be completed. Whoever dies on the way leaves a job that runs
@@ -69,6 +70,9 @@
 // may be half a minute ahead of A's or behind, so the fires of half a minute before and after count as well, unless the item
 // has run for them or for a later one. If the job was enabled or given its cron in the half minute before, or is disabled in
 // the one after, fires of that time are made up that were none. If A tells no time, the mover's clock counts.
+//
+// That files of workers name the job does not go with it: files in B may be others. It is theirs once they name it, and until
+// then nothing follows from their lack of it.
 //
 // An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //

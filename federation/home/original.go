@@ -72,6 +72,7 @@ func (m *mover) originalOf(ctx context.Context, cfg job.Config, left registry.Sn
 		return o, err
 	}
 	operated.Moving = nil
+	m.noteFiles(operated.Files, cfg.Disabled)
 	o.nodes[m.tree.Operated()] = jobtree.EncodeOperated(operated.Moved(o.begun()))
 	return o, nil
 }

@@ -140,7 +140,7 @@ func (o Operated) TellsSince(since, node registry.Revision) bool {
 	return node <= since || slices.ContainsFunc(o.Operations, func(op Operation) bool { return op.After != 0 && op.After <= since })
 }
 
-// Moved returns the operations as they go on in another registry, whose revisions count from elsewhere. begun is the id of the
+// Moved returns what goes on in another registry, whose revisions count from elsewhere. begun is the id of the
 // operation whose request is left behind, as all of its items have begun; empty if there is none.
 func (o Operated) Moved(begun string) Operated {
 	o.Operations = slices.Clone(o.Operations)
@@ -149,7 +149,18 @@ func (o Operated) Moved(begun string) Operated {
 		op.After = 0
 		op.Begun = op.Begun || begun != "" && op.ID == begun
 	}
+	o.Files = o.Files.moved()
 	return o
+}
+
+// moved is what is left of the mark in another registry. Nobody there knows the files that named the job where it was, and who
+// has others of the same owner would take the job for one that has lost its file. Files that name it there only have to know
+// that it is disabled for want of one.
+func (f *Files) moved() *Files {
+	if f == nil || !f.Disabled {
+		return nil
+	}
+	return &Files{Gone: true, Disabled: true}
 }
 
 // With returns what is to be written after one more operation. It drops the oldest ones that are too many or too long. A text

@@ -335,7 +335,8 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 			continue
 		}
 		if !seen.Get(jobtree.For(job).Config()).Exists() && f.made[job] == text {
-			o.notes = append(o.notes, fmt.Sprintf("job %q was removed, and comes back when a file says something else of it, or the worker starts", job))
+			o.notes = append(o.notes, fmt.Sprintf("job %q was removed, by somebody or because other files of this owner do not name it, "+
+				"and comes back when a file says something else of it, or the worker starts", job))
 			continue
 		}
 		lacked := operate.LackHeard(seen.Get(jobtree.For(job).Operated()), source.Owner, f.left[job])
