@@ -104,7 +104,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			}
 		}
 		result, err := o.carry(ctx, d, opts)
-		if err != nil && !goesOn.IsZero() {
+		if err != nil && !goesOn.IsZero() && !opts.DryRun {
 			if err := o.awaitBefore(ctx, d, t, goesOn, opts, &r); err != nil {
 				return r, also(before, err)
 			}
@@ -178,7 +178,7 @@ func (o *Operator) awaitBefore(ctx context.Context, next deed, t Trigger, fire t
 	if err != nil {
 		return err
 	}
-	if last := len(r.Done) - 1; last >= 0 {
+	if last := len(r.Done) - 1; last >= 0 && r.Done[last].Target == d.target {
 		r.Done[last].Progress = result.Progress
 	}
 	if failed := result.Progress.Failed(); len(failed) > 0 {
@@ -192,11 +192,12 @@ func isPending(err error) bool {
 	return cause == CausePending
 }
 
-// goesOn returns the fire that the backfill of an id has asked for last, if that is the trigger that stands.
+// goesOn returns the fire that the backfill of an id has asked for last, if that is the trigger that stands and the job may run:
+// of one that is being removed or moved nobody knows whether it ever goes on.
 func (w *world) goesOn(id string) time.Time {
 	op, _ := w.operated.Value.Find(id)
 	asked := w.state.Triggered()
-	if op.Verb != string(VerbBackfill) || !asked.Exists() || asked.Value.Operation != id || !asked.Value.Fire.Equal(fireOf(op.Target)) {
+	if w.mayRun() != nil || w.state.JobDisabled() || op.Verb != string(VerbBackfill) || !asked.Exists() || asked.Value.Operation != id || !asked.Value.Fire.Equal(fireOf(op.Target)) {
 		return time.Time{}
 	}
 	return asked.Value.Fire
@@ -234,12 +235,16 @@ func (r BackfillResult) earlier() (fires int) {
 // were to begin.
 func (r BackfillResult) Idle() (fires int) {
 	for _, done := range r.Done {
-		items := done.Progress.Items
-		if len(items) > 0 && !slices.ContainsFunc(items, func(it ItemProgress) bool { return it.State != ItemDisabled && it.State != ItemSurplus }) {
+		if done.idle() {
 			fires++
 		}
 	}
 	return fires
+}
+
+func (r Result) idle() bool {
+	ran := func(it ItemProgress) bool { return it.State != ItemDisabled && it.State != ItemSurplus }
+	return len(r.Progress.Items) > 0 && !slices.ContainsFunc(r.Progress.Items, ran)
 }
 
 // Disabled are the items that did not run for some of the fires that are done, as they were disabled. always tells that they
@@ -272,8 +277,8 @@ func (r BackfillResult) Summary() string {
 	if unseen == len(r.Done) && unseen > 0 {
 		return fmt.Sprintf("%d of %d fires %s asked for, and whether they ran cannot be seen, as %s", unseen, all, one(unseen, "was", "were"), unrecorded)
 	}
-	if list, always := r.Disabled(); len(list) > 0 && len(r.Done) == idle { // which is said below
-	} else if len(list) > 0 && always && earlier == 0 {
+	ran := BackfillResult{Done: slices.DeleteFunc(slices.Clone(r.Done), Result.idle)} // the others are told of below
+	if list, always := ran.Disabled(); len(list) > 0 && always && earlier == 0 {
 		text += fmt.Sprintf(", but for %s, which %s disabled", items(len(list), itemList(list)), one(len(list), "is", "are"))
 	} else if len(list) > 0 {
 		text += fmt.Sprintf(", some of them but for %s, which %s disabled then", items(len(list), itemList(list)), one(len(list), "was", "were"))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -600,6 +601,74 @@ func TestAnItemIsEnabledBetweenTwoFires(t *testing.T) {
 	}
 }
 
+// A backfill whose job is to be removed, or moved, between two fires is refused, though an item has still to run for the first:
+// nobody knows whether it ever does. A dry run that is refused does not wait either.
+func TestABackfillOfAJobThatGoesBetweenTwoFires(t *testing.T) {
+	t.Parallel()
+	begun := func(t *testing.T, g *ground) {
+		t.Helper()
+		g.do(registry.Put(nodes.ItemDisabled(1), ""))
+		go func() {
+			time.Sleep(time.Second)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 2: jobtree.Success, 3: jobtree.Success})
+		}()
+		_, err := g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, operate.Options{ID: "fill"})
+		require.NoError(t, err)
+		g.do(registry.Delete(nodes.ItemDisabled(1)))
+	}
+	for name, row := range map[string]struct {
+		goes  func(t *testing.T, g *ground)
+		asks  operate.Trigger
+		cause operate.Cause
+		why   string
+		real  bool // only a dry run is refused at once
+	}{
+		"it is being removed": {
+			goes: func(t *testing.T, g *ground) {
+				t.Helper()
+				g.begin()
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				require.ErrorIs(t, errOf(g.op.Remove(ctx, theJob, forced())), context.DeadlineExceeded)
+			},
+			cause: operate.CausePending, why: "the job is being removed", real: true,
+		},
+		"it is stopped to be moved": {
+			goes: func(t *testing.T, g *ground) {
+				t.Helper()
+				operated := g.operated()
+				operated.Moving = &jobtree.Moving{To: "b", Move: "X", Since: time.Now()}
+				stopped := g.text(func(c *job.Config) { c.Disabled = true })
+				g.do(registry.Put(nodes.Config(), stopped), registry.Put(nodes.Operated(), jobtree.EncodeOperated(operated)))
+			},
+			cause: operate.CausePending, why: `to be moved to registry "b"`, real: true,
+		},
+		"what is asked for is too long": {asks: operate.Trigger{Parameter: strings.Repeat("x", 2_049)}, cause: operate.CauseInvalid, why: "2048"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				g := newGround(t)
+				begun(t, g)
+				if row.goes != nil {
+					row.goes(t, g)
+				}
+				began, asked := time.Now(), []operate.Options{{ID: "fill", DryRun: true}}
+				if row.real {
+					asked = append(asked, operate.Options{ID: "fill"})
+				}
+				for _, opts := range asked {
+					r, err := g.op.Backfill(t.Context(), theJob, everyFive(2)[1:], row.asks, opts)
+					require.ErrorContains(t, err, row.why)
+					g.refused(row.cause, err)
+					require.Equal(t, everyFive(2)[1:], r.Left)
+				}
+				require.Zero(t, time.Since(began))
+			})
+		})
+	}
+}
+
 // A dry run of a backfill that goes on plans the first fire that nobody has asked for.
 func TestADryRunOfABackfillThatGoesOn(t *testing.T) {
 	t.Parallel()
@@ -657,6 +726,12 @@ func TestWhatABackfillSaysAtItsEnd(t *testing.T) {
 		},
 		"3 of 3 fires have run, some of them but for item 0, which was disabled then": {
 			Done: []operate.Result{fire(ok, ok), fire(disabled, ok), fire(ok, ok)},
+		},
+		"1 of 2 fires have run; 1 more was asked for and ran nothing, as all items were disabled: ask for it with another id": {
+			Done: []operate.Result{fire(ok, ok), fire(disabled, disabled)},
+		},
+		"1 of 3 fires have run, but for item 1, which is disabled; 2 more were asked for and ran nothing, as all items were disabled: ask for them with another id": {
+			Done: []operate.Result{fire(disabled, disabled), fire(ok, disabled), fire(disabled, disabled)},
 		},
 		"1 of 1 fires was asked for, and whether they ran cannot be seen, as executions are not recorded": {Done: []operate.Result{unseen}},
 		"2 of 2 fires have run, some of them but for item 0, which was disabled then; 1 of them was asked for by an earlier call, which has said what ran": {
