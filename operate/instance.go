@@ -14,7 +14,8 @@ import (
 // then a run is cut short by whoever ends the process. Runs of a job that does not record them, and those of a Java instance,
 // cannot be seen; the plan warns of it. Nor can it be seen why an instance is gone: if its session ended before it learned of
 // this, as that of a process which is cut off, nobody was shut down, and it takes part again when it reaches the registry. So the
-// progress says, unless something that ran there was seen to outlive the leave. Who sees it back while waiting is told. It is refused if the instance does not take part, or is leaving already.
+// progress says, unless something that ran there was seen to outlive the leave. Who sees it back while waiting is told. It is
+// refused if the instance does not take part, or is leaving already.
 //
 // From a Java instance the node is taken, as Java's own console does it. Beside ElasticJob
 // 3.x it is taken from every instance. What runs there with failover on is then run again elsewhere; the plan warns of it.

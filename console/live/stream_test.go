@@ -444,7 +444,6 @@ func TestAnOverviewOfSomeJobs(t *testing.T) {
 	}, "team-1")
 }
 
-// A reader has the time for a write for each part of it, so that a slow line takes a large frame.
 // A job that nobody leads needs a person when that stays so: an election is over in a moment, and needs nobody.
 func TestAJobThatNobodyLeadsNeedsAPerson(t *testing.T) {
 	t.Parallel()
@@ -493,6 +492,7 @@ func TestAJobThatNobodyLeadsNeedsAPerson(t *testing.T) {
 	}, "a")
 }
 
+// A reader has the time for a write for each part of it, so that a slow line takes a large frame.
 func TestALargeFrameHasMoreTime(t *testing.T) {
 	t.Parallel()
 	line := &slowLine{header: make(http.Header)}
