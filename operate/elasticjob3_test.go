@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -187,6 +188,22 @@ func TestOperationsOfElasticJob3(t *testing.T) {
 			require.Empty(t, operate.Outside(registry.NewSnapshot(revision, list)), "nobody else changed anything")
 		})
 	}
+}
+
+// The node is taken from an instance beside ElasticJob 3.x. So it has not learned of that when something of it still runs.
+func TestAnInstanceBesideElasticJob3ThatIsOnlyAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := groundOf3(t)
+		g.do(registry.PutOwned(nodes.ItemRunning(2), "", g.sessions[first]))
+		go func() {
+			time.Sleep(time.Second)
+			g.do(registry.Delete(nodes.ItemRunning(2))) // as its session ends
+		}()
+		r, err := g.op.ShutDown(t.Context(), theJob, first, waiting())
+		require.NoError(t, err)
+		require.Contains(t, r.Progress.Text, "if it was cut off from the registry before it learned of this, it takes part again")
+	})
 }
 
 // Settings are rolled back to the byte, and compared with what was shown.

@@ -28,7 +28,7 @@ func instanceTarget(instance string) string { return "instance " + instance }
 func shutDownDeed(job, instance string) deed {
 	created := registry.Revision(0) // of the instance that was shut down; its process may come back under the same id. 0: earlier
 	var session registry.SessionID  // of that instance
-	outlived := false               // that session was seen to own something when the instance was gone: it has learned of this
+	outlived := false               // that session was seen to own something when the instance had gone by itself: it has learned of this
 	return deed{
 		verb: VerbShutDown, job: job, target: instanceTarget(instance),
 		decide: func(w *world) (decision, error) {
@@ -48,7 +48,7 @@ func shutDownDeed(job, instance string) deed {
 			running := w.runningAt(instance, since)
 			switch still := items(len(running), listed(running)); {
 			case left && len(running) > 0:
-				outlived = outlived || slices.ContainsFunc(running, func(n int) bool { return session != 0 && w.state.Item(n).Running.Session == session })
+				outlived = outlived || !w.elasticJob3() && slices.ContainsFunc(running, func(n int) bool { return session != 0 && w.state.Item(n).Running.Session == session })
 				return Progress{Of: 1, Text: "the instance has left, and still runs " + still}
 			case left && outlived:
 				return reached(1, 1, "the instance is gone")
