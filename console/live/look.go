@@ -61,7 +61,7 @@ func (h *Hub) look(name string, shown *operate.Namespace, news news, now time.Ti
 
 // headlessFor tells whether nobody has led a job for so long that this is no election, and if that is not so yet, when it will be.
 func (j *jobLive) headlessFor(row *operate.JobRow, now time.Time) (stays bool, at time.Time) {
-	if !slices.ContainsFunc(row.Reasons, func(r operate.Reason) bool { return r.Word == operate.NoLeader }) {
+	if !slices.ContainsFunc(row.Reasons, is(operate.NoLeader)) {
 		j.headless = time.Time{}
 		return false, time.Time{}
 	}

@@ -114,15 +114,24 @@ func needOf(row *operate.JobRow, failures int, disabled, stays bool) *Need {
 		return nil
 	}
 	for _, word := range urgent {
-		has := slices.ContainsFunc(row.Reasons, func(r operate.Reason) bool { return string(r.Word) == word })
+		has := slices.ContainsFunc(row.Reasons, is(operate.ReasonWord(word)))
 		if word == string(operate.NoLeader) {
 			has = has && stays
 		}
 		if has || word == WordFailing && failures >= failingAfter {
+			reasons := row.Reasons
+			if at := slices.IndexFunc(reasons, is(operate.NoLeader)); at > 0 && word == string(operate.NoLeader) {
+				// For it nobody gives new owners to items whose owners are gone, of which the reasons before it tell.
+				reasons = slices.Concat(reasons[at:at+1], reasons[:at], reasons[at+1:])
+			}
 			return &Need{
-				Job: row.Job, Word: word, Reasons: orEmpty(row.Reasons), Since: row.OverdueSince, Failures: failures, Last: row.Last,
+				Job: row.Job, Word: word, Reasons: orEmpty(reasons), Since: row.OverdueSince, Failures: failures, Last: row.Last,
 			}
 		}
 	}
 	return nil
+}
+
+func is(word operate.ReasonWord) func(operate.Reason) bool {
+	return func(r operate.Reason) bool { return r.Word == word }
 }

@@ -456,7 +456,8 @@ func TestAJobThatNobodyLeadsNeedsAPerson(t *testing.T) {
 			require.NoError(t, err)
 		}
 		write(registry.PutOwned(tree.Instance("10.0.0.1@-@x"), "", session))
-		time.Sleep(frameEvery)
+		write(registry.Put(tree.ItemInstance(0), "10.0.0.2@-@gone"))
+		time.Sleep(2 * frameEvery)
 		p := opens(t, h, anna, "topic=overview", "")
 		defer p.close()
 		seen := func(passes time.Duration) (words []string) {
@@ -482,6 +483,8 @@ func TestAJobThatNobodyLeadsNeedsAPerson(t *testing.T) {
 		h.mu.Unlock()
 		require.Len(t, needs, 1)
 		require.Equal(t, string(operate.NoLeader), needs[0].Word)
+		require.Equal(t, operate.NoLeader, needs[0].Reasons[0].Word, "the page shows the first of them")
+		require.Equal(t, operate.OwnerGone, needs[0].Reasons[1].Word)
 		s.declare("a", 2)
 		seen(time.Second)
 		require.Len(t, h.Picture().Rows, 1)
