@@ -93,6 +93,9 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 			if isPending(err) {
 				goesOn = w.goesOn(r.ID)
 			}
+			if err == nil && opts.Again { // who waited for the fire before in an earlier call has not heard how that ended
+				err = w.failedBefore(r.ID, t)
+			}
 			if opts.DryRun && !goesOn.IsZero() {
 				return w.planBehind(t, goesOn)
 			}
@@ -201,6 +204,19 @@ func (w *world) goesOn(id string) time.Time {
 		return time.Time{}
 	}
 	return asked.Value.Fire
+}
+
+// failedBefore tells which items of the fire that the backfill of an id has asked for last have failed, if that trigger stands.
+func (w *world) failedBefore(id string, t Trigger) error {
+	fire := w.goesOn(id)
+	if fire.IsZero() {
+		return nil
+	}
+	p := triggerFollowed(w, t, Result{ID: id, Revision: w.state.Triggered().Revision, Plan: Plan{Verb: VerbBackfill}})
+	if failed := p.Failed(); len(failed) > 0 {
+		return failedFire(fire, failed)
+	}
+	return nil
 }
 
 // planBehind plans a fire that is asked for when the one before has run, which goes on.

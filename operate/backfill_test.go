@@ -669,6 +669,39 @@ func TestABackfillOfAJobThatGoesBetweenTwoFires(t *testing.T) {
 	}
 }
 
+// An item that is enabled between two fires fails for the first while nobody waits, as between two requests to a server: whoever
+// asks again for the second learns it.
+func TestAnItemFailsForTheFireBeforeMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		g := newGround(t)
+		g.do(registry.Put(nodes.ItemDisabled(1), ""))
+		go func() {
+			time.Sleep(time.Second)
+			g.runs(map[int]jobtree.Outcome{0: jobtree.Success, 2: jobtree.Success, 3: jobtree.Success})
+		}()
+		require.NoError(t, errOf(g.op.Backfill(t.Context(), theJob, everyFive(1), operate.Trigger{}, operate.Options{ID: "fill"})))
+		g.do(registry.Delete(nodes.ItemDisabled(1)))
+		second := func(opts operate.Options) (operate.BackfillResult, error) {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			opts.ID = "fill"
+			return g.op.Backfill(ctx, theJob, everyFive(2)[1:], operate.Trigger{}, opts)
+		}
+		require.ErrorIs(t, errOf(second(silent())), context.DeadlineExceeded)
+		g.runs(map[int]jobtree.Outcome{1: jobtree.Failure})
+		r, err := second(operate.Options{Again: true})
+		var failed *operate.ItemsFailedError
+		require.ErrorAs(t, err, &failed)
+		require.ErrorContains(t, err, "fire 1999-12-31T20:00:00Z: item 1 failed")
+		require.Equal(t, everyFive(2)[1:], r.Left)
+
+		ran := g.answering(succeed)
+		require.NoError(t, errOf(second(silent())), "whoever goes on knows of it")
+		require.Equal(t, everyFive(2)[1:], ran())
+	})
+}
+
 // A dry run of a backfill that goes on plans the first fire that nobody has asked for.
 func TestADryRunOfABackfillThatGoesOn(t *testing.T) {
 	t.Parallel()
