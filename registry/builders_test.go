@@ -36,7 +36,7 @@ var builders = map[string]builder{
 		"had left: its runner leaves again, or the instance is taken out"},
 	"scheduler/internal/leadership/elect.go stand": {"T2 elect", []string{owned}, "needs this instance as it was created: it leads again, or resigns, or leaves"},
 
-	"internal/resharding/plan.go planFor": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
+	"internal/resharding/plan.go planMoves": {"T3 reshard", []string{endsItself, creation}, "it writes the epoch that it compares; " +
 		"the first one creates it, and who removes a job removes the configuration, which is compared, too"},
 	"internal/resharding/leave.go PlanLeave": {"leave as the leader, with T3", []string{endsItself}, "it deletes the leader's node of " +
 		"this term, which it compares"},

@@ -364,6 +364,38 @@ func TestAFickleStrategy(t *testing.T) {
 	}
 }
 
+// Others than the leader do not ask a strategy of the application's, and say all the same that items belong to nobody.
+func TestOthersSayThatItemsHaveNoOwner(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var well atomic.Bool
+		strategies := sharding.Default()
+		require.NoError(t, strategies.Register("TEST", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
+			if !well.Load() {
+				return nil, errors.New("spoiled")
+			}
+			return sharding.AverageAllocation(r)
+		})))
+		options := []scheduler.Option{scheduler.WithStrategies(strategies)}
+		cfg := jobOf(2)
+		cfg.ShardingStrategy = "TEST"
+		a := c.startWith("a", nil, options, cfg)
+		b := c.startWith("b", nil, options, cfg)
+		other := b
+		sleepUntil(3 * time.Second)
+		if jobHealth(t, b, "orders").Leading {
+			other = a
+		}
+		require.Empty(t, jobHealth(t, other, "orders").Sharding, "the leader has time")
+		sleepUntil(2 * time.Minute)
+		require.Contains(t, jobHealth(t, other, "orders").Sharding, "its sharding strategy fails")
+		well.Store(true)
+		require.NoError(t, ordersOf(t, a).Update(t.Context(), func(cfg *job.Config) error { cfg.Description = "right"; return nil }))
+		sleepUntil(3 * time.Minute)
+		require.Empty(t, jobHealth(t, other, "orders").Sharding)
+	})
+}
+
 // A leader whose sharding strategy goes wrong leaves the items where they are and says so, once. Its other work
 // goes on, and that of its other jobs.
 func TestABadStrategyHoldsUpNothingElse(t *testing.T) {

@@ -55,9 +55,10 @@ type JobHealth struct {
 	Leader  string `json:"leader,omitempty"`
 	Leading bool   `json:"leading"` // this process is it
 	// Sharding tells why the job's items stay where they are although they should be spread. On the leader:
-	// the sharding strategy fails, or does not return; of another total count, new items then belong to nobody. On others: the leader has not moved them for
-	// more than 10 s and two TTLs of the session, for example because it may not read the node of an instance. Empty
-	// means that they are where they should be.
+	// the sharding strategy fails, or does not return; of another total count, new items then belong to nobody. On others: the
+	// leader has not moved them for more than 10 s and two TTLs of the session, for example because it may not read the node of
+	// an instance. Empty means that they are where they should be, or, with a strategy of the application's, that each has a live
+	// owner: others than the leader do not ask it.
 	Sharding string `json:"sharding,omitempty"`
 	// Config tells why the job pauses here: its configuration is gone, or cannot be read or used, with every
 	// fault. Empty is that it does not.

@@ -1,6 +1,7 @@
 package leadership
 
 import (
+	"slices"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -33,12 +34,27 @@ func (l *Leadership) noteSpread(v room.View, t jobtree.Touched) {
 // misplaced tells whether members and settings want another assignment; it does not if that cannot be told here.
 func (l *Leadership) misplaced(v room.View) bool {
 	strategy, err := l.ports.Lookup(v.Config.ShardingStrategy)
-	if err != nil || !immediate(strategy) {
-		return false
-	}
 	without, _ := l.probation.leftOut(v) // who sees the tree for as long as the leader does knows the same
+	if err != nil || !immediate(strategy) {
+		return ownerless(v, without)
+	}
 	plan, err := resharding.PlanHolding(v.State, strategy, v.State.Leader.Created, without, nil)
 	return err == nil && plan.Moved > 0
+}
+
+// ownerless tells whether an item has no live owner although there is who may own it: no strategy wants that.
+func ownerless(v room.View, without func(jobtree.Instance) bool) bool {
+	if v.State.StaticSharding() || !slices.ContainsFunc(v.State.Instances, func(i jobtree.Instance) bool {
+		return v.State.MayOwn(i) && (without == nil || !without(i))
+	}) {
+		return false
+	}
+	for item := range v.State.Total() {
+		if v.State.Knows(item) && v.State.Instance(v.State.Owner(item)).Created == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // spreadLimit is how long a leader may take, with what it takes until the next one leads if it has died.
@@ -46,7 +62,7 @@ func spreadLimit(ttl time.Duration) time.Duration { return 2*ttl + 10*time.Secon
 
 // Unspread tells why items stay where they are although another instance, which leads, should have moved them
 // long since; empty if they are where they should be, or if that cannot be told here: a strategy of the
-// application's is not asked for it, and leaders of another kind go by rules of their own. It is for a runner that
+// application's is not asked for it, so of those items only that have no live owner; and leaders of another kind go by rules of their own. It is for a runner that
 // sees the tree.
 func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
 	if !v.Attached.Connected() || v.State.Leader.Created == 0 || v.Leads() || others.OwnRules || !v.Usable {
@@ -55,5 +71,5 @@ func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
 	if l.unspread = l.misplaced(v); !l.unspread || time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
 		return ""
 	}
-	return "the leader does not spread them over the instances that are seen here: it may not see them all"
+	return "the leader does not spread them over the instances that are seen here: it may not see them all, or its sharding strategy fails"
 }
