@@ -25,8 +25,8 @@ import (
 // among three members, one whose clock is wrong decides nothing. It waits for members that do not answer for
 // [Config.RequestTimeout], and goes by the others.
 //
-// Where HTTP is answered on another port, or not at all, the error is [registry.ErrUnsupported]: each endpoint has answered, and
-// none of them by HTTP.
+// Where HTTP is answered on another port, or not at all, the error is [registry.ErrUnsupported]: each endpoint has answered,
+// and none of them by HTTP.
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	t, err := r.serverTime(ctx)
 	return t, r.opError("server time", "", err)
