@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -134,7 +135,8 @@ func TestAStopAfterTheTreeWasDeleted(t *testing.T) {
 }
 
 // Who looks at a process can tell a job that was deleted by hand from one that an operator removed, which disables it
-// first.
+// first. But a process whose watch was interrupted sees both steps of a removal as one, so it says what it has seen, and calls
+// nobody's doing by a name.
 func TestADeletionByHandIsToldFromARemoval(t *testing.T) {
 	t.Parallel()
 	for _, disabled := range []bool{false, true} {
@@ -154,18 +156,38 @@ func TestADeletionByHandIsToldFromARemoval(t *testing.T) {
 				c.removeJob("orders")
 				synctest.Wait()
 				report := i.Health(t.Context())
-				const byHand, removed = "job was deleted from the registry by hand, it pauses", "job was removed from the registry, it pauses"
+				const unseen, removed = "job is gone from the registry and was not seen disabled first, it pauses", "job was removed from the registry, it pauses"
 				if disabled {
 					require.Contains(t, log.String(), removed)
 					require.Equal(t, "the job is not in the registry", report.Jobs[0].Config)
 					return
 				}
-				require.Contains(t, log.String(), byHand)
+				require.Contains(t, log.String(), unseen)
+				require.NotContains(t, log.String(), "deleted")
 				require.NotContains(t, log.String(), removed)
-				require.Contains(t, report.Jobs[0].Config, "deleted it by hand")
+				require.Contains(t, report.Jobs[0].Config, "not seen disabled first")
 			})
 		})
 	}
+}
+
+// The removal of a job that is data is what an operator wants of it, and no warning.
+func TestTheRemovalOfAJobThatIsDataIsNoWarning(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var log bytes.Buffer
+		cfg := ofClass("orders", "index", 1)
+		c.store(cfg)
+		c.launchWith("a", nil, append(handlers(c, "a", nil, "index"), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))), nil)
+		sleepUntil(6 * time.Second)
+		cfg.Disabled = true
+		c.store(cfg)
+		synctest.Wait()
+		c.removeJob("orders")
+		sleepUntil(9 * time.Second)
+		require.Contains(t, log.String(), `level=INFO msg="job was removed from the registry"`)
+		require.Equal(t, 1, strings.Count(log.String(), "level=WARN"), "that it is disabled")
+	})
 }
 
 // A job that was removed from the registry pauses, and goes on when it is declared anew.

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -269,6 +270,79 @@ func TestFiresOfAnItemWhoseOwnerStartedAgain(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who has ticked what was missed may stand still, or be far away, while the new owner of the item waits. Then the owner gives
+// up what was missed, and says so. It says nothing when it was told.
+func TestAnOwnerSaysWhatItGivesUp(t *testing.T) {
+	t.Parallel()
+	const given = "fires that an item may have missed are given up: who would know of them has told nothing"
+	for name, test := range map[string]struct {
+		pause time.Duration // of the one who knows, from before the owner is there
+		far   time.Duration // is it, one way
+		told  bool
+	}{
+		"it stands still": {pause: 3700 * time.Millisecond},
+		"it is far away":  {far: 1050 * time.Millisecond},
+		"it tells":        {told: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var logs logbook
+				knows := c.onServer(0, "knows", 0, nil, makeUpAll(1))
+				a := c.onServer(1, "a", 0, nil, makeUpAll(1))
+				sleepUntil(3500 * time.Millisecond)
+				a.crash(t)
+				sleepUntil(5300 * time.Millisecond)
+				knows.registry.SetLatency(test.far)
+				if test.pause > 0 {
+					knows.registry.Pause()
+				}
+				a.registry.Expire()
+				sleepUntil(5500 * time.Millisecond)
+				reg := c.server.Open("test")
+				again, err := scheduler.New(reg, scheduler.WithInstanceID(a.InstanceID()), scheduler.WithLogger(slog.New(&logs)))
+				require.NoError(t, err)
+				require.NoError(t, errOf(again.Add(t.Context(), makeUpAll(1), c.record("a", nil))))
+				c.run(again, reg)
+				sleepUntil(5300*time.Millisecond + test.pause)
+				knows.registry.Resume()
+				sleepUntil(20500 * time.Millisecond)
+				knows.registry.SetLatency(0)
+				runs := c.take()
+				requireEachFire(t, runs, 1, 6, 20)
+				if test.told {
+					requireEachFire(t, runs, 1, 1, 20)
+					require.Zero(t, logs.of(given))
+					return
+				}
+				require.Zero(t, firesOf(runs)[0][5])
+				require.Equal(t, 1, logs.of(given))
+			})
+		})
+	}
+}
+
+// Who leaves tells what it knows at once, though it had left that to somebody older: that one may never tell.
+func TestWhoLeavesTellsWithoutWaitingForTheOldest(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		oldest := c.onServer(0, "oldest", 0, nil, makeUpAll(1))
+		next := c.onServer(1, "next", 0, nil, makeUpAll(1))
+		a := c.onServer(2, "a", 0, nil, makeUpAll(1))
+		sleepUntil(3500 * time.Millisecond)
+		a.crash(t)
+		sleepUntil(5300 * time.Millisecond)
+		oldest.crash(t)
+		a.registry.Expire()
+		sleepUntil(5500 * time.Millisecond)
+		c.onServer(2, "a", 0, nil, makeUpAll(1))
+		sleepUntil(6 * time.Second)
+		next.stop(t)
+		sleepUntil(20500 * time.Millisecond)
+		requireEachFire(t, c.take(), 1, 1, 20)
+	})
 }
 
 // All sessions end while the registry is away, and one instance dies. When it is back, an instance that has started meanwhile

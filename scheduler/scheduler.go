@@ -54,8 +54,8 @@ type Scheduler struct {
 	process   room.Process // as rooms are shown it
 	// clockWas and clockOwed are for the goroutine of the timetable alone; see watchClock.
 	clockWas   time.Duration
-	clockOwed  bool        // the registry was asked again for what it had not told
-	clockFails atomic.Bool // it did not tell the time once, though it can
+	clockOwed  bool        // the registry had not told its time when it was asked
+	clockFails atomic.Bool // it did not tell the time when it was asked last, though it can
 	notices    notify.Notices
 	work       sync.WaitGroup // goroutines of runners and items
 	opening    chan struct{}  // has an element for each view of a job that is being opened

@@ -232,14 +232,25 @@ func TestAMachineThatStoodStillBelievesOthers(t *testing.T) {
 	}
 }
 
-// One that cannot tell the time is asked once a session.
-func TestARegistryWithoutAClockIsNotAskedAgain(t *testing.T) {
+// One that cannot tell the time is asked once in ten minutes whether it can by now. When it does, a clock that is off is noticed
+// under the session that is there, and the health report has nothing to say any more.
+func TestARegistryWithoutAClockIsAskedNowAndThen(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {
-		reg := &tongueTied{Registry: c.server.Open("test"), err: registry.ErrUnsupported, times: 1000}
-		stop := c.serve("a", reg, nil)
-		sleepUntil(25 * time.Minute)
-		require.Equal(t, int32(1), reg.asked.Load())
+		reg := &tongueTied{Registry: c.server.Open("test"), err: registry.ErrUnsupported, times: 3}
+		var logs logbook
+		clock := new(wallClock)
+		clock.set(45 * time.Second)
+		c.start("b", nil, jobOf(2))
+		stop := c.serve("a", reg, nil, scheduler.WithClock(clock.now), scheduler.WithLogger(slog.New(&logs)))
+		sleepUntil(29 * time.Minute)
+		require.Equal(t, int32(3), reg.asked.Load())
+		require.Equal(t, 1, logs.of(cannotTell))
+		require.Len(t, c.owners(), 2, "nobody can tell that the clock of a is off")
+		sleepUntil(32 * time.Minute)
+		require.GreaterOrEqual(t, reg.asked.Load(), int32(4))
+		require.Equal(t, 1, logs.of(leftByClock))
+		require.Equal(t, map[string]int{fullID("b"): 2}, c.owners())
 		stop()
 		require.NoError(t, reg.Close(context.Background()))
 	})

@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -17,16 +19,14 @@ import (
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
-// maxVersionBody bounds what is read of an answer that only its header is wanted of.
-const maxVersionBody = 64 << 10
-
 // ServerTime implements [registry.Clock]. etcd's API shows no clock, but its members answer HTTP on
 // the address of the clients, and with it comes their time, in whole seconds: off by half a second and half the way of the
 // answer at most. All endpoints are asked at once, and the middle one of their times counts, the later one of the middle two:
 // among three members, one whose clock is wrong decides nothing. It waits for members that do not answer for
 // [Config.RequestTimeout], and goes by the others.
 //
-// Where HTTP is answered on another port, or not at all, the error is [registry.ErrUnsupported].
+// Where HTTP is answered on another port, or not at all, the error is [registry.ErrUnsupported]: each endpoint has answered,
+// and none of them by HTTP.
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	t, err := r.serverTime(ctx)
 	return t, r.opError(registry.OpServerTime, "", err)
@@ -64,7 +64,7 @@ func (r *Registry) serverTime(ctx context.Context) (time.Time, error) {
 	switch {
 	case ctx.Err() != nil:
 		return time.Time{}, remote.GivenUp(ctx, registry.ErrUnavailable, all)
-	case errors.Is(all, registry.ErrUnsupported):
+	case !slices.ContainsFunc(faults, func(err error) bool { return !errors.Is(err, registry.ErrUnsupported) }):
 		return time.Time{}, all
 	default:
 		return time.Time{}, fmt.Errorf("%w: %w", registry.ErrUnavailable, all)
@@ -89,39 +89,112 @@ func (r *Registry) versionURL(endpoint string) string {
 	return strings.TrimSuffix(endpoint, "/") + "/version"
 }
 
-func (c Config) dateOf(ctx context.Context, url string) (time.Time, error) {
+// httpBegins is how every answer by HTTP/1 begins.
+const httpBegins = "HTTP/"
+
+// dateOf asks one member for its time. The error is [registry.ErrUnsupported] only if what answers is certainly no HTTP, or
+// shows no time. A connection that is refused, reset or cut says nothing of what the member can do.
+func (c Config) dateOf(ctx context.Context, address string) (time.Time, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.RequestTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
 		return time.Time{}, fmt.Errorf("%w: %w", registry.ErrUnsupported, err)
 	}
-	transport := &http.Transport{DisableKeepAlives: true}
-	if req.URL.Scheme == "https" {
-		if transport.TLSClientConfig, err = c.tlsNow(); err != nil {
-			return time.Time{}, fmt.Errorf("ask %s: %w", url, err)
-		}
-	}
-	resp, err := transport.RoundTrip(req)
+	req.Close = true
+	conn, err := c.dialHTTP(ctx, req.URL)
 	if err != nil {
-		return time.Time{}, noDate(url, err)
+		return time.Time{}, fmt.Errorf("ask %s: %w", address, err)
 	}
-	defer func() { _ = resp.Body.Close() }()
-	_, _ = io.CopyN(io.Discard, resp.Body, maxVersionBody) // what comes does not matter
-	date, err := http.ParseTime(resp.Header.Get("Date"))
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })() // which ends the waits below
+	defer func() { _ = conn.Close() }()
+	date, err := askDate(conn, req)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
 	if err != nil {
-		return time.Time{}, fmt.Errorf("%w: %s tells no time: %w", registry.ErrUnsupported, url, err)
+		return time.Time{}, fmt.Errorf("ask %s: %w", address, err)
 	}
 	return date.Add(time.Second / 2), nil
 }
 
-// noDate tells a member that does not answer, or that is not trusted, from one that answers, but not HTTP.
-func noDate(url string, err error) error {
-	var network *net.OpError
-	var distrust *tls.CertificateVerificationError
-	timeout := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-	if timeout || errors.As(err, &distrust) || errors.As(err, &network) && network.Op == "dial" {
-		return fmt.Errorf("ask %s: %w", url, err)
+// line is a connection to a member.
+type line struct {
+	net.Conn
+	carrier *carrier // of what is said over TLS; nil = it is said in the open
+}
+
+// bidFarewell tells of a line that has come to its end whether the other side has said so under its key. Nobody between can.
+func (l line) bidFarewell() bool { return l.carrier != nil && !l.carrier.ended }
+
+// carrier is what TLS goes over.
+type carrier struct {
+	net.Conn
+	ended bool
+}
+
+func (c *carrier) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.ended = c.ended || err != nil
+	return n, err
+}
+
+// dialHTTP connects to a member.
+func (c Config) dialHTTP(ctx context.Context, to *url.URL) (line, error) {
+	ports := map[string]string{"http": "80", "https": "443"}
+	port, known := ports[to.Scheme]
+	if !known {
+		return line{}, fmt.Errorf("%w: no HTTP is spoken by %q", registry.ErrUnsupported, to.Scheme)
 	}
-	return fmt.Errorf("%w: %s answers no HTTP: %w", registry.ErrUnsupported, url, err)
+	if to.Port() != "" {
+		port = to.Port()
+	}
+	config, err := c.tlsNow()
+	if err != nil {
+		return line{}, err
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(to.Hostname(), port))
+	if err != nil || to.Scheme == "http" {
+		return line{Conn: conn}, err
+	}
+	if config == nil {
+		config = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	if config.ServerName == "" {
+		config.ServerName = to.Hostname()
+	}
+	under := &carrier{Conn: conn}
+	over := tls.Client(under, config)
+	if err := over.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return line{}, err
+	}
+	return line{Conn: over, carrier: under}, nil
+}
+
+// askDate sends the request, and returns the time that the answer shows.
+func askDate(conn line, req *http.Request) (time.Time, error) {
+	if err := req.Write(conn); err != nil {
+		return time.Time{}, err
+	}
+	answer := bufio.NewReader(conn)
+	begins, err := answer.Peek(len(httpBegins))
+	switch {
+	case !strings.HasPrefix(httpBegins, string(begins)):
+		return time.Time{}, fmt.Errorf("%w: it answers no HTTP, but %q", registry.ErrUnsupported, begins)
+	case len(begins) == 0 && errors.Is(err, io.EOF) && conn.bidFarewell(): // as gRPC does
+		return time.Time{}, fmt.Errorf("%w: it answers no HTTP: %w", registry.ErrUnsupported, err)
+	case err != nil:
+		return time.Time{}, err
+	}
+	resp, err := http.ReadResponse(answer, req)
+	if err != nil {
+		return time.Time{}, err
+	}
+	_ = resp.Body.Close() // what else comes does not matter
+	date, err := http.ParseTime(resp.Header.Get("Date"))
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%w: it tells no time: %w", registry.ErrUnsupported, err)
+	}
+	return date, nil
 }

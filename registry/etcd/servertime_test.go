@@ -1,9 +1,16 @@
 package etcd_test
 
 import (
+	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -43,6 +50,101 @@ func TestServerTimeWhereHTTPIsElsewhere(t *testing.T) {
 	require.ErrorIs(t, err, registry.ErrUnsupported)
 }
 
+// listens has a port of this machine answer each connection in its own way, and returns its address.
+func listens(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var work sync.WaitGroup
+	work.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if err != nil {
+				return
+			}
+			work.Go(func() {
+				answer(conn)
+				_ = conn.Close()
+			})
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		work.Wait()
+	})
+	return l.Addr().String()
+}
+
+// hears waits for a request.
+func hears(conn net.Conn) { _, _ = http.ReadRequest(bufio.NewReader(conn)) }
+
+// Only what answers, and not by HTTP, cannot tell its time. A connection that ends before there is an answer may be that of a
+// load balancer, or of a member that starts anew.
+func TestServerTimeWhereNoAnswerComes(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate alone
+	server.Close()
+	config := &tls.Config{Certificates: server.TLS.Certificates, MinVersion: tls.VersionTLS12}
+	secured := func(answer func(*tls.Conn)) func(net.Conn) {
+		return func(conn net.Conn) {
+			if over := tls.Server(conn, config); over.Handshake() == nil {
+				answer(over)
+			}
+		}
+	}
+	answers := func(text string) func(net.Conn) {
+		return func(conn net.Conn) {
+			hears(conn)
+			_, _ = io.WriteString(conn, text)
+		}
+	}
+	for name, test := range map[string]struct {
+		answer func(net.Conn)
+		tls    bool
+		want   error
+	}{
+		"closed at once":     {func(net.Conn) {}, false, registry.ErrUnavailable},
+		"closed when asked":  {hears, false, registry.ErrUnavailable},
+		"cut off":            {answers("HTT"), false, registry.ErrUnavailable},
+		"cut off later":      {answers("HTTP/1.1 200 O"), false, registry.ErrUnavailable},
+		"without its header": {answers("HTTP/1.1 200 OK\r\nDa"), false, registry.ErrUnavailable},
+		"reset": {func(conn net.Conn) {
+			hears(conn)
+			_ = conn.(*net.TCPConn).SetLinger(0)
+		}, false, registry.ErrUnavailable},
+		"without a date":               {answers("HTTP/1.1 200 OK\r\n\r\n"), false, registry.ErrUnsupported},
+		"frames of gRPC":               {answers("\x00\x00\x06\x04\x00"), false, registry.ErrUnsupported},
+		"something short":              {answers("?"), false, registry.ErrUnsupported},
+		"closed over TLS":              {secured(func(conn *tls.Conn) { _ = conn.Close() }), true, registry.ErrUnsupported},
+		"closed over TLS when asked":   {secured(func(conn *tls.Conn) { hears(conn); _ = conn.Close() }), true, registry.ErrUnsupported},
+		"TLS is cut off":               {secured(func(conn *tls.Conn) { hears(conn) }), true, registry.ErrUnavailable},
+		"TLS is cut off, not to begin": {func(net.Conn) {}, true, registry.ErrUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scheme, pool := "http://", x509.NewCertPool()
+			if test.tls {
+				scheme = "https://"
+				pool.AddCert(server.Certificate())
+			}
+			r := asks(t, func(c *etcd.Config) { c.TLS = &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12} }, scheme+listens(t, test.answer))
+			_, err := r.ServerTime(t.Context())
+			require.ErrorIs(t, err, test.want)
+			require.Equal(t, test.want == registry.ErrUnsupported, errors.Is(err, registry.ErrUnsupported), err) //nolint:errorlint // which of the two is wanted
+		})
+	}
+}
+
+// As long as one of several members has not answered, it may be the one that tells its time.
+func TestServerTimeWhereOneOfTwoDoesNotAnswer(t *testing.T) {
+	t.Parallel()
+	silent, mute := listens(t, hears), listens(t, func(conn net.Conn) { _, _ = io.WriteString(conn, "\x00\x00\x06\x04\x00") })
+	_, err := asks(t, nil, "http://"+mute, "http://"+silent).ServerTime(t.Context())
+	require.ErrorIs(t, err, registry.ErrUnavailable)
+	_, err = asks(t, nil, "http://"+mute, "http://"+mute).ServerTime(t.Context())
+	require.ErrorIs(t, err, registry.ErrUnsupported)
+}
+
 func TestServerTimeOfAnotherMember(t *testing.T) {
 	t.Parallel()
 	server := startServer(t)
@@ -72,10 +174,20 @@ func membersAt(t *testing.T, ahead ...time.Duration) *etcd.Registry {
 		t.Cleanup(member.Close)
 		endpoints = append(endpoints, member.URL)
 	}
+	return asks(t, nil, endpoints...)
+}
+
+// asks returns a registry that asks these addresses for their time, and is used for nothing else.
+func asks(t *testing.T, set func(*etcd.Config), endpoints ...string) *etcd.Registry {
+	t.Helper()
 	client, err := clientv3.New(clientv3.Config{Endpoints: endpoints})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, client.Close()) })
-	r, err := etcd.New(client, etcd.Config{Namespace: "times", RequestTimeout: time.Minute})
+	cfg := etcd.Config{Namespace: "times", RequestTimeout: time.Minute}
+	if set != nil {
+		set(&cfg)
+	}
+	r, err := etcd.New(client, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, r.Close(context.Background())) })
 	return r

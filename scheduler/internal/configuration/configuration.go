@@ -41,9 +41,10 @@ var none = Settings{Config: new(job.Config)} // never written
 // ErrNotStored says that the job has no configuration.
 var ErrNotStored = errors.New("the job is not in the registry")
 
-// errDeleted is ErrNotStored of a job that was enabled when its configuration went. Whoever removes a job disables it
-// first, so that nothing of it runs; this one was deleted by hand.
-var errDeleted = fmt.Errorf("%w: somebody deleted it by hand, and did not disable it first, as a removal does", ErrNotStored)
+// errDeleted is ErrNotStored of a job that was enabled when this process saw it last. Whoever removes a job disables it first, so
+// that nothing of it runs. So this one was deleted by hand, or both steps of its removal came as one, as after a watch that was
+// interrupted for a moment.
+var errDeleted = fmt.Errorf("%w: it was not seen disabled first, as a removal does", ErrNotStored)
 
 // Ports are what the room may ask of the process.
 type Ports interface {
@@ -266,9 +267,11 @@ func (c *Configuration) tellPause(why error, known bool) {
 	case why == nil:
 		log.InfoContext(life, "job goes on: its configuration can be used again")
 	case protect.Is(why, errDeleted):
-		log.WarnContext(life, "job was deleted from the registry by hand, it pauses")
+		log.WarnContext(life, "job is gone from the registry and was not seen disabled first, it pauses")
 	case elsewhere:
 		log.WarnContext(life, "job pauses: its home is another registry", room.KeyError, why)
+	case protect.Is(why, ErrNotStored) && c.ports.Class() == "":
+		log.InfoContext(life, "job was removed from the registry") // a job that is data goes so: nobody here declares that it should be there
 	case protect.Is(why, ErrNotStored):
 		log.WarnContext(life, "job was removed from the registry, it pauses")
 	case c.unreadable:

@@ -51,6 +51,9 @@ func (l Limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.Shardi
 	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = l.backoff, longestBackoff, 2
 	var last error
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
+		if last != nil && ctx.Err() != nil { // both came to their end in a process that stood still: the pause and the right to run
+			return struct{}{}, backoff.Permanent(errTryAgain)
+		}
 		if last = protect.Call(func() error { return l.once(ctx, code, sc) }); last != nil {
 			return struct{}{}, errTryAgain
 		}

@@ -115,6 +115,33 @@ func TestTheContextEndsThePause(t *testing.T) {
 	})
 }
 
+// A process that stood still in a pause finds, when it wakes, that both have come to an end: the pause, and its right to run
+// the item. It makes no other attempt.
+func TestAPauseThatEndsWithTheContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for range 50 { // by chance, one of the two would be seen first
+			ctx, cancel := context.WithCancelCause(t.Context())
+			tr := &trial{failures: 9}
+			stoodStill := func(error, time.Duration) { cancel(stopping.ErrStopped) }
+			require.Equal(t, errOops, Limits{retries: 3}.attempt(ctx, tr.run, job.ShardingContext{}, stoodStill)) // its pauses are over at once
+			require.Len(t, tr.called, 1)
+		}
+	})
+}
+
+// The first attempt is made in any case: what has begun is called.
+func TestTheFirstAttemptIsMadeInAnyCase(t *testing.T) {
+	t.Parallel()
+	for _, retries := range []int{0, 3} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(stopping.ErrStopped)
+		tr := &trial{takes: time.Hour}
+		require.Equal(t, errOops, tr.attempt(ctx, Limits{retries: retries}))
+		require.Equal(t, []error{stopping.ErrStopped}, tr.causes)
+	}
+}
+
 func TestTheContextEndsAnAttempt(t *testing.T) {
 	t.Parallel()
 	for _, retries := range []int{0, 3} {

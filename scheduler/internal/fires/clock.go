@@ -16,8 +16,8 @@ const (
 	// ClockEvery is how often the registry is asked for the time at most, for jobs that want their clocks checked, until it
 	// has told it once, and while this clock is about to be too far off.
 	ClockEvery = time.Minute
-	// clockAnyway is how often the registry is asked at least, if it can tell: a clock in order drifts by some hundredths of a
-	// second meanwhile.
+	// clockAnyway is how often the registry is asked at least: a clock in order drifts by some hundredths of a second
+	// meanwhile, and a registry that cannot tell its time may be set up anew.
 	clockAnyway = 10 * time.Minute
 	// clockTimeout bounds one such question.
 	clockTimeout = 5 * time.Second
@@ -151,14 +151,15 @@ func (c *ClockCheck) Check(ctx context.Context, age time.Duration) {
 }
 
 // CheckDrift asks the registry for the time again once this clock may have drifted since: sooner the closer it is to being
-// taken for a broken one. A registry that has not told its time under the present session is not asked.
+// taken for a broken one. A registry that has not told its time under the present session is asked only if it cannot: whether
+// it still cannot.
 func (c *ClockCheck) CheckDrift(ctx context.Context) {
 	a := c.confirmed()
-	if a == nil {
+	if a == nil && !c.Mute() {
 		return
 	}
 	age := clockAnyway
-	if c.Wall().Sub(a.now()).Abs() > ClockTolerance/2 {
+	if a != nil && c.Wall().Sub(a.now()).Abs() > ClockTolerance/2 {
 		age = ClockEvery
 	}
 	c.Check(ctx, age)

@@ -1,6 +1,7 @@
 package missed
 
 import (
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -192,16 +193,42 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if it.former == "" || it.Due.None() {
 		return false
 	}
-	remaining := handoverWait - time.Since(it.came)
+	remaining, ran := handoverWait-time.Since(it.came), node.Record.Value.LastFire
 	if f.joined.After(it.came) { // nobody tells anything to who is not there
 		remaining = handoverWait - time.Since(f.joined)
 	}
-	if remaining <= 0 || !mayBeTold(v) || v.Rules.Accounted(&f.witness, node.Number, it.Due, node.Record.Value.LastFire, now) {
+	silent := ""
+	if remaining <= 0 {
+		silent = knower(v, node)
+	}
+	switch {
+	case remaining <= 0 && silent == "", !mayBeTold(v), v.Rules.Accounted(&f.witness, node.Number, it.Due, ran, now):
+		return false
+	case remaining <= 0:
+		f.ports.Tell(slog.LevelWarn, unheard, nil, room.KeyItem, node.Number, "after", ran, "before", it.Due.Newest(), "knows", silent)
 		return false
 	}
 	f.rounds.LookAgain(node.Number)
 	f.ports.Wake(remaining)
 	return true
+}
+
+// unheard is said when what an item may have missed is given up, though somebody is registered who ought to know.
+const unheard = "fires that an item may have missed are given up: who would know of them has told nothing"
+
+// knower returns somebody else who has been registered since before the item's record was written, and so has ticked all that
+// the item has missed since; empty if there is none. It may have nothing to tell, or stand still, or be far away: nobody can
+// tell these apart. Java tells nothing, and within a window nobody needs to be told.
+func knower(v room.View, node jobtree.Item) string {
+	if v.State.SharedWithJava() || v.Rules.Window > 0 {
+		return ""
+	}
+	for _, i := range v.State.Instances {
+		if i.ID != v.Instance && i.Created < node.Record.Revision {
+			return i.ID
+		}
+	}
+	return ""
 }
 
 // mayBeTold tells whether somebody lives who may have ticked what this instance has not. That may be one that registered later:

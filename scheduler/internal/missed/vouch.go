@@ -194,7 +194,7 @@ func (f *Fires) vouched(v room.View, traits peers.Traits, left bool) room.Batch 
 			break
 		}
 		switch left := time.Until(told.from); {
-		case left <= 0 || v.Leaving && !told.spare: // who leaves waits for nobody
+		case left <= 0, v.Leaving && (!told.spare || v.Rules.All): // who leaves waits for nobody: somebody older may stand still
 		case v.Leaving:
 			delete(f.vouching.toTell, n)
 			continue
