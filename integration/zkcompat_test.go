@@ -88,16 +88,18 @@ type countedFrames struct {
 }
 
 func (c *countedFrames) Write(frame []byte) (int, error) {
-	const opMulti, opSync, opPing = 14, 9, 11 // the latter two keep the session
+	const opMulti, opCheck, opSync, opPing = 14, 13, 9, 11
 	kind := uint32(opPing)
 	if c.hailed { // before, it is the greeting
 		kind = binary.BigEndian.Uint32(frame[8:])
 	}
 	c.hailed = true
 	switch kind {
-	case opSync, opPing:
+	case opSync, opPing: // they keep the session
 	case opMulti:
-		c.count.txns.Add(1)
+		if len(frame) > 40 || binary.BigEndian.Uint32(frame[12:]) != opCheck { // so does one that only checks a znode
+			c.count.txns.Add(1)
+		}
 	default:
 		c.count.reads.Add(1)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/elasticron/elasticron/operate"
+	"github.com/elasticron/elasticron/registry"
 )
 
 func newGet(p *program) *cobra.Command {
@@ -160,7 +162,7 @@ func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error 
 	if g.watch {
 		return g.follow(ctx, out, news, at)
 	}
-	ns, err := operate.ReadNamespace(ctx, at, g.program.now())
+	ns, err := g.read(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -169,6 +171,18 @@ func (g *getting) run(ctx context.Context, out, news io.Writer, at place) error 
 		return nothing
 	}
 	return g.show(out, ns, rows)
+}
+
+// read reads the namespace. Who may not read all of it, as a job of ZooKeeper may belong to another user, reads the job that the
+// argument names.
+func (g *getting) read(ctx context.Context, at place) (*operate.Namespace, error) {
+	ns, err := operate.ReadNamespace(ctx, at, g.program.now())
+	if errors.Is(err, registry.ErrDenied) && g.list.argument == "JOB" && g.want.name != "" {
+		if one, failed := operate.ReadJob(ctx, at, g.want.name, g.program.now()); failed == nil {
+			return one, nil
+		}
+	}
+	return ns, err
 }
 
 // nothing says that what the argument names is not there, and where it is instead, if the rows are none for that reason.

@@ -36,11 +36,15 @@ func stored(at place) registry.Reader {
 }
 
 // listStored lists jobs with their secrets. A server refuses the whole namespace to somebody who reads jobs that they may
-// not administer, so that nothing is hidden unnoticed: then it is asked for each of the wanted jobs.
+// not administer, so that nothing is hidden unnoticed: then it is asked for each of the wanted jobs. So is ZooKeeper, where a
+// job may belong to another user: it keeps nobody from the others.
 func listStored(ctx context.Context, at place, wanted func(job string) bool) ([]registry.Node, registry.Revision, error) {
 	all, revision, err := stored(at).List(ctx, registry.Root)
 	if !errors.Is(err, registry.ErrDenied) {
 		return all, revision, err
+	}
+	if _, server := at.(*client.Namespace); !server {
+		return listEach(ctx, at, wanted)
 	}
 	shown, revision, err := at.List(ctx, registry.Root)
 	if err != nil {
@@ -54,6 +58,31 @@ func listStored(ctx context.Context, at place, wanted func(job string) bool) ([]
 		}
 		read[job] = true
 		nodes, _, err := stored(at).List(ctx, jobtree.For(job).Root())
+		if err != nil {
+			return nil, 0, err
+		}
+		all = append(all, nodes...)
+	}
+	slices.SortFunc(all, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
+	return all, revision, nil
+}
+
+// listEach lists the wanted jobs one by one. All commits up to the revision are in what they show.
+func listEach(ctx context.Context, at registry.Reader, wanted func(job string) bool) ([]registry.Node, registry.Revision, error) {
+	_, revision, err := at.List(ctx, nobodyWrites)
+	if err != nil {
+		return nil, 0, err
+	}
+	names, err := at.Children(ctx, registry.Root)
+	if err != nil {
+		return nil, 0, err
+	}
+	var all []registry.Node
+	for _, job := range names {
+		if !wanted(job) {
+			continue
+		}
+		nodes, _, err := at.List(ctx, jobtree.For(job).Root())
 		if err != nil {
 			return nil, 0, err
 		}

@@ -10,7 +10,7 @@
 // The test watches every member of etcd and records each revision. A client of ZooKeeper cannot see every revision,
 // so those are read from the server's own transaction log while the server writes it (package txnlog).
 // Nothing is judged less there. The log is that of one server, so the ZooKeeper of these tests stands
-// alone: an ensemble, whose leader changes, is not tested here. The judge grants it one tick more,
+// alone: an ensemble, whose leader changes, is not tested here, but in registry/zkcompat. The judge grants it one tick more,
 // 100 ms, before a session that is over must be gone, because it looks for those once a tick.
 //
 //	go test -race ./integration/process -run TestProcesses -process.duration=10m

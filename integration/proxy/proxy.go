@@ -21,34 +21,43 @@ type Proxy struct {
 
 	listener net.Listener
 	target   string
+	patient  bool                      // waits for the target
 	name     func(first []byte) string // nil: clients are not told apart
 	ctx      context.Context           // ends with the test
 	stop     context.CancelFunc
 	wg       sync.WaitGroup
 
 	mu    sync.Mutex
-	conns map[net.Conn]bool
+	conns map[net.Conn]bool // whether it is a client's
 	named map[string]*Network
 }
 
 // Start starts a proxy to the server at target, "host:port". It ends with the test.
 func Start(tb testing.TB, target string) *Proxy {
 	tb.Helper()
-	return StartNamed(tb, target, nil)
+	return start(tb, &Proxy{target: target})
+}
+
+// StartPatient is Start for a server that may not be there yet: whoever connects waits for it.
+func StartPatient(tb testing.TB, target string) *Proxy {
+	tb.Helper()
+	return start(tb, &Proxy{target: target, patient: true})
 }
 
 // StartNamed is Start for clients that say who they are: name reads that from the first that a client
 // sends. The server must not be the one to speak first.
 func StartNamed(tb testing.TB, target string, name func(first []byte) string) *Proxy {
 	tb.Helper()
+	return start(tb, &Proxy{target: target, name: name})
+}
+
+func start(tb testing.TB, p *Proxy) *Proxy {
+	tb.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p := &Proxy{
-		listener: listener, target: target, name: name,
-		conns: make(map[net.Conn]bool), named: make(map[string]*Network),
-	}
+	p.listener, p.conns, p.named = listener, make(map[net.Conn]bool), make(map[string]*Network)
 	p.ctx, p.stop = context.WithCancel(context.Background())
 	p.wg.Go(p.accept)
 	tb.Cleanup(p.close)
@@ -77,6 +86,17 @@ func (p *Proxy) Break() {
 	}
 }
 
+// HangUp closes the clients' ends of every connection. While the network is cut, the server does not hear of that.
+func (p *Proxy) HangUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for c, client := range p.conns {
+		if client {
+			_ = c.Close()
+		}
+	}
+}
+
 func (p *Proxy) close() {
 	_ = p.listener.Close()
 	p.stop()
@@ -97,7 +117,7 @@ func (p *Proxy) accept() {
 // serve connects a client to the target for as long as both want to.
 func (p *Proxy) serve(client net.Conn) {
 	defer client.Close() //nolint:errcheck // a test that breaks connections does not care
-	if !p.keep(client) {
+	if !p.keep(client, true) {
 		return
 	}
 	defer p.drop(client)
@@ -118,11 +138,13 @@ func (p *Proxy) serve(client net.Conn) {
 		return
 	}
 	server, err := net.Dial("tcp", p.target)
+	for ; err != nil && p.patient && link.sleep(retransmit/4); server, err = net.Dial("tcp", p.target) {
+	}
 	if err != nil {
 		return
 	}
 	defer server.Close() //nolint:errcheck // as above
-	if !p.keep(server) {
+	if !p.keep(server, false) {
 		return
 	}
 	defer p.drop(server)
@@ -138,10 +160,10 @@ func (p *Proxy) serve(client net.Conn) {
 }
 
 // keep has the connection closed with the proxy. It is false if that is closed already.
-func (p *Proxy) keep(c net.Conn) bool {
+func (p *Proxy) keep(c net.Conn, client bool) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.conns[c] = true
+	p.conns[c] = client
 	return p.ctx.Err() == nil
 }
 

@@ -116,6 +116,45 @@ func silent(t *testing.T, conn net.Conn) {
 }
 
 // A server that is cut off in one direction hears, and is not heard; or the reverse.
+// While the network is cut, a client's hanging up does not reach the server.
+func TestHangUpIsHeardByTheClientAlone(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer listener.Close()
+	p := proxy.Start(t, listener.Addr().String())
+	client := dial(t, p.Address())
+	server, err := listener.Accept()
+	require.NoError(t, err)
+	defer server.Close()
+	say(t, client, "one")
+	hear(t, server, "one")
+	p.Cut()
+	p.HangUp()
+	_, err = client.Read(make([]byte, 1))
+	require.Error(t, err)
+	require.NoError(t, server.SetReadDeadline(time.Now().Add(50*time.Millisecond)))
+	_, err = server.Read(make([]byte, 1))
+	require.ErrorIs(t, err, os.ErrDeadlineExceeded)
+}
+
+func TestAPatientProxyWaitsForItsServer(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := listener.Addr().String()
+	require.NoError(t, listener.Close())
+	client := dial(t, proxy.StartPatient(t, address).Address())
+	say(t, client, "one")
+	listener, err = net.Listen("tcp", address)
+	require.NoError(t, err)
+	defer listener.Close()
+	server, err := listener.Accept()
+	require.NoError(t, err)
+	defer server.Close()
+	hear(t, server, "one")
+}
+
 func TestCutsInOneDirection(t *testing.T) {
 	t.Parallel()
 	heard := make(chan string, 4)

@@ -18,8 +18,13 @@ func (o options) config(all []place, own int) string {
 	fmt.Fprintf(&b, "admin.enableServer=false\n4lw.commands.whitelist=srvr,ruok,cons,dump,wchs,mntr\n")
 	if len(all) > 1 {
 		fmt.Fprintf(&b, "initLimit=100\nsyncLimit=20\n")
-		for _, p := range all {
-			fmt.Fprintf(&b, "server.%s=%s:%s\n", p.id, p.quorum, p.election)
+		for i, p := range all {
+			quorum, election := p.quorum, p.election
+			if i != own {
+				quorum = o.via(own, i, quorum)
+				_, election, _ = strings.Cut(o.via(own, i, "127.0.0.1:"+election), ":")
+			}
+			fmt.Fprintf(&b, "server.%s=%s:%s\n", p.id, quorum, election)
 		}
 	}
 	return b.String()

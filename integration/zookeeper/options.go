@@ -11,10 +11,11 @@ type options struct {
 	whole bool
 	heap  string
 	flags []string
+	via   func(from, to int, address string) string
 }
 
 func newOptions(chosen []Option) options {
-	o := options{tick: 100 * time.Millisecond, heap: "128m"}
+	o := options{tick: 100 * time.Millisecond, heap: "128m", via: func(_, _ int, address string) string { return address }}
 	for _, choose := range chosen {
 		choose(&o)
 	}
@@ -39,4 +40,10 @@ func WithHeap(size string) Option { return func(o *options) { o.heap = size } }
 // WithJavaFlags adds flags of the Java virtual machine, such as "-Djute.maxbuffer=65536".
 func WithJavaFlags(flags ...string) Option {
 	return func(o *options) { o.flags = append(o.flags, flags...) }
+}
+
+// WithPeersVia has the servers of an ensemble reach each other by other addresses, such as those of proxies. via is asked for
+// each of the two ports, "host:port", at which a server hears another one. Servers count from 0.
+func WithPeersVia(via func(from, to int, address string) string) Option {
+	return func(o *options) { o.via = via }
 }

@@ -34,18 +34,26 @@ func newPlaces(count int) ([]place, error) {
 	return places, nil
 }
 
-// serves asks a server for its state. One that has no quorum says that it does not serve.
+// serves tells whether a server serves. One that has no quorum says that it does not.
 func serves(ctx context.Context, address string) bool {
+	return strings.Contains(state(ctx, address), "Mode: ")
+}
+
+// state asks a server for its state. It is empty if there is no answer.
+func state(ctx context.Context, address string) string {
 	dialer := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return false
+		return ""
 	}
 	defer conn.Close() //nolint:errcheck // the answer is read
 	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
 	if _, err := io.WriteString(conn, "srvr"); err != nil {
-		return false
+		return ""
 	}
 	answer, err := io.ReadAll(conn)
-	return err == nil && strings.Contains(string(answer), "Mode: ")
+	if err != nil {
+		return ""
+	}
+	return string(answer)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"time"
 
@@ -98,6 +99,11 @@ func (s *Server) Address() string { return s.address }
 
 // Addresses returns the address in a slice, as clients want it.
 func (s *Server) Addresses() []string { return []string{s.address} }
+
+// Leads tells whether the server says that it leads its ensemble.
+func (s *Server) Leads(ctx context.Context) bool {
+	return strings.Contains(state(ctx, s.address), "Mode: leader")
+}
 
 // Kill ends the server with SIGKILL. Its data stay.
 func (s *Server) Kill() error {

@@ -240,6 +240,8 @@ func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision
 	if !a.lost {
 		a.since = l.seen()
 	}
+	epoch, _ := l.ready()
+	sent := l.clock()
 	answers, over, err := askFor(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) {
 		answers, err := c.Multi(p.ops...)
 		claim.settle(fateOf(err)) // also if nobody waits for the answer
@@ -250,6 +252,7 @@ func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision
 	}
 	switch {
 	case err == nil:
+		a.r.keeper.committed(l, epoch, sent)
 		a.r.parents.add(sortedKeys(p.made)...) // views may show them late
 		if p.tells < 0 || p.tells >= len(answers) || answers[p.tells].Stat == nil {
 			return l.seen(), true, nil

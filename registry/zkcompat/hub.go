@@ -293,7 +293,11 @@ func (h *hub) load(l *link, epoch int, root *root, number int) {
 // shows that all events before it have come.
 func (h *hub) look(l *link, w work) error {
 	if w.asked || w.unsure && len(w.paths) == 0 {
-		if err := l.sync(h.r.life); err != nil {
+		question := l.sync
+		if w.asked { // a leader that the others have deposed does not know what they have committed since
+			question = l.ballot
+		}
+		if err := question(h.r.life); err != nil {
 			return err
 		}
 		h.mu.Lock()

@@ -294,7 +294,21 @@ func (l *link) begin() bool {
 	return true
 }
 
-// sync waits until the server to which the link is connected knows all that the leader knew.
+// ballot has the servers commit a transaction that changes nothing, which takes a quorum of them, and waits until the server
+// to which the link is connected has carried it out: it then knows all that was committed before the call. A leader that the
+// others have deposed, and that has not noticed yet, can commit nothing; it answers everything else. The servers commit the
+// transaction also if the client may not read what it checks, and it fails.
+func (l *link) ballot(ctx context.Context) error {
+	_, err := ask(ctx, l, func(c *zk.Conn) ([]zk.MultiResponse, error) {
+		return c.Multi(&zk.CheckVersionRequest{Path: registry.Root, Version: -1})
+	})
+	if errors.Is(err, zk.ErrNoAuth) {
+		return nil
+	}
+	return err
+}
+
+// sync waits until the server to which the link is connected knows all that the leader knew, or who takes himself for it.
 func (l *link) sync(ctx context.Context) error {
 	_, err := ask(ctx, l, func(c *zk.Conn) (string, error) { return c.Sync("/") })
 	return err

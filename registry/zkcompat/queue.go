@@ -311,12 +311,13 @@ func (b *batch) send(w *wire) {
 	b.q.begin()
 	b.since = b.link.seen()
 	hub := b.q.r.hub
-	write := newWrite(b.ops)
+	write, begun := newWrite(b.ops), b.link.clock()
 	hub.hearWrite(news{kind: writeSent, link: b.link, epoch: b.epoch, write: write})
 	sent := w.request(opMulti, multiRequest(b.ops, b.size), func(a answer) {
 		results, err := b.read(a)
 		b.settle(err)
 		if err == nil {
+			b.q.r.keeper.committed(b.link, b.epoch, begun)
 			write.take(b.ops, results)
 		}
 		answer := news{kind: writeAnswered, link: b.link, epoch: b.epoch, write: write}

@@ -121,9 +121,19 @@ func (r *Registry) holds(ctx context.Context, l *link, path string) (found bool,
 	return false, nil
 }
 
-// read has a call made on a connection whose server knows all that the leader knew, and repeats it
-// until it is answered or ctx ends.
+// read has a call made on a connection whose server knows all that was committed before, and repeats it until it is answered or
+// ctx ends.
 func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *link) error) error {
+	return r.untilAnswered(ctx, func(ctx context.Context, l *link) error {
+		if err := l.ballot(ctx); err != nil {
+			return err
+		}
+		return call(ctx, l)
+	})
+}
+
+// untilAnswered repeats a call until it is answered or ctx ends.
+func (r *Registry) untilAnswered(ctx context.Context, call func(ctx context.Context, l *link) error) error {
 	if r.life.Err() != nil {
 		return registry.ErrClosed
 	}
@@ -138,10 +148,7 @@ func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *l
 		if err != nil {
 			return err
 		}
-		if err = l.sync(ctx); err == nil {
-			err = call(ctx, l)
-		}
-		if err == nil {
+		if err = call(ctx, l); err == nil {
 			return nil
 		}
 		if refused := refusal(err); refused != nil {

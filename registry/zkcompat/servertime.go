@@ -21,7 +21,10 @@ const clockNode = "__elasticron_clock"
 func (r *Registry) ServerTime(ctx context.Context) (time.Time, error) {
 	var now time.Time
 	var denied error
-	err := r.read(ctx, func(ctx context.Context, l *link) error {
+	err := r.untilAnswered(ctx, func(ctx context.Context, l *link) error {
+		if err := l.sync(ctx); err != nil { // it may lag, and not know the namespace
+			return err
+		}
 		parent, err := r.nearest(ctx, l)
 		if err != nil {
 			return err

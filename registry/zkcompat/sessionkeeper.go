@@ -22,7 +22,7 @@ import (
 var errBroken = errors.New("the connection to the server broke")
 
 // errSlow is why a connection is replaced that is not broken.
-var errSlow = errors.New("no answer to a sync while the session lasted")
+var errSlow = errors.New("the servers committed nothing while the session lasted")
 
 // proofs is how often a session is proved within its timeout. Two thirds of it without one suspend it.
 const proofs = 6
@@ -31,8 +31,10 @@ const proofs = 6
 const mostDoublings = 5
 
 // sessionKeeper gives the handle its links and sessions, one after the other, and proves each session alive
-// by a sync a sixth of its timeout after the last one. A sync is answered only with the leader's help,
-// other than the client's own pings, which a server that has lost touch with the others answers too.
+// a sixth of its timeout after the last proof. A proof is what the servers committed for it: an own write, or else a ballot. A
+// quorum that commits what was sent has not followed another leader before, which would have ended the session that long after.
+// Nothing else proves anything: a server that has lost touch with the others answers pings, and a leader that the others have
+// deposed without its knowledge syncs and greets as ever.
 type sessionKeeper struct {
 	r     *Registry
 	clock backend.SessionClock
@@ -49,10 +51,18 @@ type sessionKeeper struct {
 	session   *registry.Session
 	control   *backend.SessionControl
 	published chan struct{} // closed and replaced with every change of the fields above
+	proof     proof         // the newest one
 	last      error         // what the last try to have a link came to
 	// forsaken are the sessions that were given up here without a word of the server that they are over. It may still
 	// do what was sent in them.
 	forsaken map[registry.SessionID]bool
+}
+
+// proof tells by which connection, and when it was sent, what the servers have committed for a session.
+type proof struct {
+	link  *link
+	epoch int
+	sent  time.Duration // on the keeper's clock
 }
 
 func newSessionKeeper(r *Registry) *sessionKeeper {
@@ -144,9 +154,7 @@ func (k *sessionKeeper) hear(l *link, state zk.State) {
 	if control != nil {
 		switch state {
 		case zk.StateHasSession:
-			if !k.shortened(l) {
-				control.Renew(l.hailedAt()) // a server asks the leader before it takes a session over
-			}
+			k.shortened(l) // else it goes on for as long as it was proved to: the greeting may be that of a deposed leader
 		case zk.StateDisconnected:
 			control.Suspend()
 		case zk.StateExpired:
@@ -158,7 +166,7 @@ func (k *sessionKeeper) hear(l *link, state zk.State) {
 
 // shortened ends the session in force if the server that the link came to has granted it less time than the one before: others
 // would take its work over while it counts itself alive. The next proof begins another one, under the same id.
-func (k *sessionKeeper) shortened(l *link) bool {
+func (k *sessionKeeper) shortened(l *link) {
 	_, ttl := l.granted()
 	k.mu.Lock()
 	control := k.control
@@ -167,7 +175,6 @@ func (k *sessionKeeper) shortened(l *link) bool {
 	if longer {
 		control.Lose(fmt.Errorf("%w: the server now grants it %s, and granted more before", registry.ErrSessionLost, ttl))
 	}
-	return longer
 }
 
 func (k *sessionKeeper) wakeUp() {
@@ -216,7 +223,9 @@ func (k *sessionKeeper) keepAlive(l *link) {
 		_, ttl := l.granted()
 		wait := ttl / proofs
 		if epoch, ok := l.ready(); ok {
-			if err := k.prove(l, epoch); err != nil {
+			if left := k.provedFor(l, epoch); left > 0 {
+				wait = left
+			} else if err := k.prove(l, epoch); err != nil {
 				k.noAnswer(l, err)
 				wait = remote.MaxBackoff
 			}
@@ -283,6 +292,29 @@ func (k *sessionKeeper) sayWho(ctx context.Context, l *link) error {
 	return nil
 }
 
+// provedFor returns for how long own writes on a connection spare the session in force a ballot.
+func (k *sessionKeeper) provedFor(l *link, epoch int) time.Duration {
+	if k.loss() == nil {
+		return 0
+	}
+	k.mu.Lock()
+	last := k.proof
+	k.mu.Unlock()
+	if last.link != l || last.epoch != epoch {
+		return 0
+	}
+	k.calm(l, last.sent)
+	_, ttl := l.granted()
+	return last.sent + ttl/proofs - k.clock()
+}
+
+// calm forgets that connections were too slow, once one lasts.
+func (k *sessionKeeper) calm(l *link, sent time.Duration) {
+	if sent >= k.dueTime(l, mostDoublings) {
+		k.replaced = 0 // sooner, a proof may stand between two large subtrees that have to come
+	}
+}
+
 // prove has the session confirmed. The error tells why it was not.
 func (k *sessionKeeper) prove(l *link, epoch int) error {
 	ctx, cancel := k.r.alive(l.quit)
@@ -290,7 +322,7 @@ func (k *sessionKeeper) prove(l *link, epoch int) error {
 	worth, stop := k.worthWaiting(ctx, l)
 	defer stop()
 	sent := k.clock()
-	err := l.sync(worth)
+	err := l.ballot(worth)
 	if err != nil && worth.Err() != nil && ctx.Err() == nil {
 		if k.abandoned() == nil && l.renew(epoch) {
 			k.replaced = min(k.replaced+1, mostDoublings)
@@ -300,15 +332,13 @@ func (k *sessionKeeper) prove(l *link, epoch int) error {
 	if err != nil {
 		return err
 	}
-	if sent >= k.dueTime(l, mostDoublings) {
-		k.replaced = 0 // sooner, a proof may stand between two large subtrees that have to come
-	}
+	k.calm(l, sent)
 	k.confirm(l, epoch, sent)
 	k.r.hub.wakeUp()
 	return nil
 }
 
-// worthWaiting returns a context that ends when an answer to a sync comes too late: when the session in force is lost, or
+// worthWaiting returns a context that ends when an answer to a ballot comes too late: when the session in force is lost, or
 // after a session's time if there is none, but not before the connection had its time. If the session is given up, it ends
 // soon.
 func (k *sessionKeeper) worthWaiting(ctx context.Context, l *link) (context.Context, context.CancelFunc) {
@@ -351,7 +381,7 @@ func (k *sessionKeeper) loss() <-chan struct{} {
 	return k.session.Done()
 }
 
-// confirm takes an answer to a sync for what it proves: that the session was there when it was sent.
+// confirm takes an answer to a ballot for what it proves: that the session was there when it was sent.
 func (k *sessionKeeper) confirm(l *link, epoch int, sent time.Duration) {
 	k.shortened(l)
 	k.mu.Lock()
@@ -359,14 +389,36 @@ func (k *sessionKeeper) confirm(l *link, epoch int, sent time.Duration) {
 	if now, ok := l.ready(); !ok || now != epoch || k.closed {
 		return
 	}
-	if k.control != nil && (k.control.Renew(sent) || k.control.Abandoned()) {
+	if k.renew(l, epoch, sent) || k.control != nil && k.control.Abandoned() {
 		return // in the second case the link is about to go
 	}
+	k.proof = proof{l, epoch, sent}
 	id, ttl := l.granted()
 	k.session, k.control = backend.NewSession(registry.SessionID(id), ttl, k.clock, sent)
 	close(k.published)
 	k.published = make(chan struct{})
 	k.r.log.Info("session begins", slog.String("session", k.session.ID().String()), slog.Duration("timeout", ttl))
+}
+
+// committed takes note that the servers have committed what was sent on a connection: that proves the session as a ballot does.
+func (k *sessionKeeper) committed(l *link, epoch int, sent time.Duration) {
+	k.shortened(l)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now, ok := l.ready(); ok && now == epoch && k.link == l {
+		k.renew(l, epoch, sent)
+	}
+}
+
+// renew is false if there is no session in force that a proof could renew. The caller holds mu.
+func (k *sessionKeeper) renew(l *link, epoch int, sent time.Duration) bool {
+	if k.control == nil || !k.control.Renew(sent) {
+		return false
+	}
+	if k.proof.link != l || k.proof.epoch != epoch || k.proof.sent < sent {
+		k.proof = proof{l, epoch, sent}
+	}
+	return true
 }
 
 // lose ends the session in force.

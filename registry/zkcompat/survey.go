@@ -15,14 +15,14 @@ type survey struct {
 	txn   registry.Txn
 	found map[string]znode
 	trees map[string]map[string]znode // what stands at and below each root of a deletion
-	fresh bool                        // nothing was taken from a view
+	fresh bool                        // nothing was taken from a view, and the server knew all that was committed before
 }
 
 // look makes a survey. Unless a fresh one is asked for, what views show is taken from them.
 func (r *Registry) look(ctx context.Context, l *link, txn registry.Txn, fresh bool) (*survey, error) {
 	s := &survey{r: r, txn: txn, found: make(map[string]znode), trees: make(map[string]map[string]znode), fresh: fresh}
 	if fresh {
-		if err := l.sync(ctx); err != nil {
+		if err := l.ballot(ctx); err != nil {
 			return nil, err
 		}
 	}

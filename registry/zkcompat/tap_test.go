@@ -15,7 +15,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const opMulti = 14
+const (
+	opMulti = 14
+	opCheck = 13
+)
+
+// isBallot tells whether a frame of the client is a multi that only checks a znode.
+func isBallot(frame []byte) bool {
+	return len(frame) < 40 && binary.BigEndian.Uint32(frame[8:]) == opMulti && binary.BigEndian.Uint32(frame[12:]) == opCheck
+}
 
 // tap makes connections and listens in on them: it knows the session, and loses answers.
 type tap struct {
@@ -116,7 +124,7 @@ type tapped struct {
 
 func (c *tapped) Write(frame []byte) (int, error) {
 	c.mu.Lock()
-	if c.hailed && len(frame) >= 12 && binary.BigEndian.Uint32(frame[8:]) == opMulti {
+	if c.hailed && len(frame) >= 12 && binary.BigEndian.Uint32(frame[8:]) == opMulti && !isBallot(frame) {
 		c.tap.mu.Lock()
 		if c.tap.lose {
 			c.tap.lose, c.losing = false, binary.BigEndian.Uint32(frame[4:])

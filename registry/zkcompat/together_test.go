@@ -51,7 +51,7 @@ type tallied struct {
 
 func (c *tallied) Write(frame []byte) (int, error) {
 	c.tally.mu.Lock()
-	if kind := binary.BigEndian.Uint32(frame[8:]); c.hailed && kind != 11 { // no ping
+	if kind := binary.BigEndian.Uint32(frame[8:]); c.hailed && kind != 11 && !isBallot(frame) { // no ping
 		c.tally.sent[kind]++
 	}
 	c.hailed = true

@@ -1,0 +1,111 @@
+package zkcompat_test
+
+import (
+	"context"
+	"net"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-zookeeper/zk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/elasticron/elasticron/integration/zookeeper"
+	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/zkcompat"
+)
+
+// balloting is a connection that counts the ballots that it sends, or drops them.
+type balloting struct {
+	net.Conn
+	ballots *atomic.Int64
+	drop    *atomic.Bool
+}
+
+func (c balloting) Write(frame []byte) (int, error) {
+	if isBallot(frame) {
+		c.ballots.Add(1)
+		if c.drop.Load() {
+			return len(frame), nil
+		}
+	}
+	return c.Conn.Write(frame)
+}
+
+// A ballot is committed, also for a client that may not read what it checks, and nobody is told of it.
+func TestABallotChangesNothing(t *testing.T) {
+	t.Parallel()
+	server := zookeeper.Start(t)
+	plain, _, err := zk.Connect(server.Addresses(), steadyTTL, zk.WithLogInfo(false))
+	require.NoError(t, err)
+	defer plain.Close()
+	require.NoError(t, plain.AddAuth("digest", []byte("admin:secret")))
+	_, err = plain.Create("/ballots", nil, 0, zk.WorldACL(zk.PermAll))
+	require.NoError(t, err)
+	for _, rights := range []int32{zk.PermAll, zk.PermCreate} {
+		_, err = plain.SetACL("/", append(zk.DigestACL(zk.PermAll, "admin", "secret"), zk.WorldACL(rights)...), -1)
+		require.NoError(t, err)
+		_, before, err := plain.Exists("/")
+		require.NoError(t, err)
+		_, _, told, err := plain.ExistsW("/")
+		require.NoError(t, err)
+
+		var ballots atomic.Int64
+		config := configOf(server, "ballots")
+		config.SessionTimeout = 2 * time.Second
+		wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, new(atomic.Bool)} }}
+		wire.on(&config)
+		r, err := zkcompat.Open(t.Context(), config)
+		require.NoError(t, err)
+		session, err := r.Session(t.Context())
+		require.NoError(t, err)
+		_, since, err := r.List(t.Context(), registry.Root)
+		require.NoError(t, err)
+		first := ballots.Load()
+		const times = 9 // a session and a half
+		require.Eventually(t, func() bool { return ballots.Load() >= first+times }, time.Minute, time.Millisecond)
+		_, now, err := r.List(t.Context(), registry.Root)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, now, since+times, "each is a transaction")
+		require.NoError(t, session.Err())
+		require.NoError(t, r.Close(context.Background()))
+
+		_, after, err := plain.Exists("/")
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+		select {
+		case e := <-told:
+			require.Failf(t, "somebody is told", "%v", e)
+		default:
+		}
+	}
+}
+
+// What a process writes proves its session, and spares it the ballots.
+func TestOwnWritesProveTheSession(t *testing.T) {
+	t.Parallel()
+	for name, followed := range map[string]bool{"by themselves": false, "together": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var ballots atomic.Int64
+			var drop atomic.Bool
+			r := open(t, func(c *zkcompat.Config) {
+				wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, &drop} }}
+				wire.on(c)
+			})
+			session, err := r.Session(t.Context())
+			require.NoError(t, err)
+			put(t, r, registry.Put("/n", ""))
+			if followed {
+				_, err := r.View(t.Context(), registry.Root)
+				require.NoError(t, err)
+			}
+			drop.Store(true)
+			defer drop.Store(false)
+			for begin := time.Now(); time.Since(begin) < 2*session.TTL(); {
+				put(t, r, registry.Put("/n", ""))
+			}
+			require.NoError(t, session.Err())
+		})
+	}
+}
