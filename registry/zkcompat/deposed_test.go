@@ -70,7 +70,7 @@ func TestADeposedLeaderProvesNothing(t *testing.T) {
 	steady.Servers, steady.SessionTimeout = ensemble.followers(), steadyTTL
 	other, err := zkcompat.Open(t.Context(), steady)
 	require.NoError(t, err)
-	defer other.Close(context.Background())
+	defer func() { assert.NoError(t, other.Close(context.Background())) }()
 	view, err := other.View(t.Context(), registry.Root)
 	require.NoError(t, err)
 
@@ -123,7 +123,7 @@ func TestADeposedLeaderIsNotBelieved(t *testing.T) {
 	config.Servers, config.SessionTimeout = ensemble.followers(), steadyTTL
 	other, err := zkcompat.Open(t.Context(), config)
 	require.NoError(t, err)
-	defer other.Close(context.Background())
+	defer func() { assert.NoError(t, other.Close(context.Background())) }()
 
 	drop.Store(true)
 	ensemble.depose()
