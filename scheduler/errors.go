@@ -61,6 +61,11 @@ var (
 	// ErrErrorHandlerTimeout is the cause with which the context of an error handler ends when it took
 	// longer than [WithErrorHandlerTimeout] allows.
 	ErrErrorHandlerTimeout = notify.ErrErrorHandlerTimeout
+	// ErrTriggerPending says that items have not begun yet for the request before. It names them.
+	ErrTriggerPending = errors.New("the request before is pending; it can be replaced")
+	// ErrNotRecorded is why [Request.Wait] cannot tell how items ran: the job does not record its executions, or
+	// shares them with Java instances, which do not.
+	ErrNotRecorded = errors.New("executions are not recorded")
 )
 
 // errStop ends Run as its context does.

@@ -13,10 +13,6 @@ import (
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
-// ErrNotRecorded is why [Request.Wait] cannot tell how items ran: the job does not record its executions, or
-// shares them with Java instances, which do not.
-var ErrNotRecorded = errors.New("executions are not recorded")
-
 // Request is a request to run a job's items once, by hand. See [Job.Trigger].
 type Request struct {
 	j        *Job

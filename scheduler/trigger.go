@@ -18,9 +18,6 @@ import (
 // DefaultTriggerWithin is how long a request by hand lasts, unless [TriggerWithin] says so: an hour.
 const DefaultTriggerWithin = byhand.DefaultWithin
 
-// ErrTriggerPending says that items have not begun yet for the request before. It names them.
-var ErrTriggerPending = errors.New("the request before is pending; it can be replaced")
-
 // TriggerOption says what [Job.Trigger] asks for.
 type TriggerOption func(*triggerOptions) error
 
