@@ -113,7 +113,7 @@ var builders = map[string]builder{
 	"scheduler/internal/executions/refusedend.go disown": {"remove a stray node", []string{endsItself}, "deletes what it compares"},
 	"scheduler/internal/mending/aside.go SetAside":       {"set a record aside", []string{endsItself}, "writes the record that it compares"},
 	"scheduler/internal/mending/tokens.go restoreTokens": {"restore the fencing tokens", []string{endsItself}, "writes the configuration that it compares"},
-	"scheduler/handle.go update":                         {"change a job", []string{endsItself}, "writes the configuration that it compares"},
+	"scheduler/update.go update":                         {"change a job", []string{endsItself}, "writes the configuration that it compares"},
 	"scheduler/storeconfig.go storeConfig": {"declare a job", []string{endsItself, notRepeated}, "writes the configuration that it compares, and what it writes down with it; one " +
 		"that is created is sent once"},
 	"scheduler/storeconfig.go storeClass": {"declare a job that has no class yet", []string{endsItself}, "writes the job's own node, which it compares"},
