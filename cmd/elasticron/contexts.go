@@ -204,6 +204,9 @@ func (p *program) lockContexts() (unlock func(), err error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() { // /dev/null, of who wants no contexts
+		return nil, fmt.Errorf("contexts: %s is no regular file, and would be replaced by one: name another file by $%s", name, contextsFileVariable)
+	}
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return nil, err
 	}
