@@ -61,7 +61,7 @@ func Start(tb testing.TB, k *Kind, chosen ...Option) *Server {
 	return s
 }
 
-func launch(ctx context.Context, k *Kind, chosen []Option) (s *Server, err error) {
+func launch(ctx context.Context, k *Kind, chosen []Option) (_ *Server, err error) {
 	port, err := ports.Claim(1)
 	if err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func launch(ctx context.Context, k *Kind, chosen []Option) (s *Server, err error
 	if err != nil {
 		return nil, err
 	}
-	s = &Server{kind: k, folder: folder, port: port[0]}
+	s := &Server{kind: k, folder: folder, port: port[0]}
 	for _, set := range chosen {
 		set(s)
 	}
