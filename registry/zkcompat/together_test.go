@@ -98,17 +98,26 @@ func TestTransactionsUnderAViewAreOneMultiAndNoRead(t *testing.T) {
 	count := &tally{sent: make(map[uint32]int)}
 	const n = 50
 	r, view := counters(t, n, func(c *zkcompat.Config) { c.Dial = count.dial })
-	for range 5 {
+	const unsettled = 100 * time.Millisecond // for so long a view waits for an answer before it reads
+	rounds, swift := 0, 0
+	for ; swift < 5 && rounds < 100; rounds++ {
 		count.take()
+		began := time.Now()
 		var last registry.Revision
 		for _, o := range r.CommitAll(t.Context(), increments(view.Snapshot(), n)) {
 			require.NoError(t, o.Err)
 			last = o.Revision
 		}
 		require.NoError(t, view.WaitRevision(t.Context(), last))
-		require.Equal(t, map[uint32]int{opMulti: 1}, count.take())
+		sent := count.take()
+		require.Equal(t, 1, sent[opMulti])
+		if time.Since(began) < unsettled { // else the view may have waited long enough for the answer, and have read
+			require.Equal(t, map[uint32]int{opMulti: 1}, sent)
+			swift++
+		}
 	}
-	require.Equal(t, "5", view.Snapshot().Get("/n/7/record").Value)
+	require.NotZero(t, swift, "a server that answers in time")
+	require.Equal(t, strconv.Itoa(rounds), view.Snapshot().Get("/n/7/record").Value)
 }
 
 // A session's own nodes are known by the answer too: they come and go without a read.
