@@ -114,8 +114,8 @@ func (o *Operator) finishHalf(ctx context.Context, job string, r Result) error {
 // not what these have been before.
 //
 // A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
-// files of a higher version that name it again call the removal off. Who says it again goes on with the removal, and nothing
-// more is written down.
+// files of a higher version that name it again call the removal off. Who says it again, at whatever time, goes on with the
+// removal, and nothing more is written down.
 func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone Gone, opts Options) (Result, error) {
 	if err := files.check(); err != nil {
 		return Result{}, err
@@ -342,12 +342,15 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 		return decision{}, r
 	case mark.Owner != files.Owner:
 		return decision{}, refuse(CauseFiles, "", "the job is of no files")
-	case !files.madeOf(mark) && (later(mark.Version, files.Version) || mark.Version == files.Version && !mark.Gone):
-		return decision{}, w.otherFiles(mark, "files that name it decide")
-	case !mark.Gone && !files.madeOf(mark) && !files.changedSince(mark):
-		return decision{}, w.otherFiles(mark, "files that name it decide, and "+files.notNewer())
-	case mark.Gone:
+	case mark.Gone && later(mark.Version, files.Version) && !(files.ByTime && isTime(mark.Version)):
+		return decision{}, refuse(CauseFiles, "bring the newest files here, or give these a higher version",
+			"files of a later version decide, which do not name it either (version %s)%s", versionText(mark.Version), w.since(VerbFiles, ""))
+	case mark.Gone: // whichever time is later: they say the same, and whoever has begun a removal may be gone
 		return decision{}, refuse(CauseAlready, "", "that is noted already")
+	case !files.madeOf(mark) && !later(files.Version, mark.Version):
+		return decision{}, w.otherFiles(mark, "files that name it decide")
+	case !files.madeOf(mark) && !files.changedSince(mark):
+		return decision{}, w.otherFiles(mark, "files that name it decide, and "+files.notNewer())
 	}
 	d := decision{plan: Plan{Changes: []Change{{What: "files", Before: "name the job", After: "do not"}}}}
 	now := nextMark(mark, files, w.now)

@@ -124,3 +124,30 @@ func TestAConfigMapWithAVersion(t *testing.T) {
 		require.Equal(t, "disabled @daily", s.cron("extra"))
 	})
 }
+
+// A pod with the new files, which it has found there, ends a removal that an old one began when it saw the files change, also if
+// that one has ended meanwhile: else the job would stay disabled for good.
+func TestAPodEndsTheRemovalThatAnOtherOneBegan(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		source := jobfolder.Source{Gone: operate.GoneRemove}
+		v1 := map[string]string{"jobs.yaml": daily("orders", "@daily") + daily("extra", "@daily")}
+		v2 := map[string]string{"jobs.yaml": daily("orders", "@daily")}
+		old := s.followMounted(source, v1)
+		time.Sleep(time.Hour)
+		end := s.runs("extra")
+		young := s.followMounted(source, v2)
+		time.Sleep(time.Minute)
+		old.mount(v2)
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("extra"))
+		still := jobfolder.State{Read: true, Notes: []string{`job "extra" is not removed yet: items still run`}}
+		require.Equal(t, still, old.State())
+		require.Equal(t, still, young.State())
+		old.stop()
+		end()
+		time.Sleep(time.Minute)
+		require.Empty(t, s.cron("extra"))
+		require.Equal(t, jobfolder.State{Read: true}, young.State())
+	})
+}
