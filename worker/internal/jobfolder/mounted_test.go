@@ -88,6 +88,30 @@ func TestAnOldConfigMapInANewPod(t *testing.T) {
 	}
 }
 
+// What changed once in a ConfigMap is not newer when another job of it changes, though all of it is written anew.
+func TestAChangeOfAConfigMapIsOfItsJobs(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		of := func(cron, others string) map[string]string {
+			return map[string]string{"jobs.yaml": daily("orders", cron) + others}
+		}
+		a, b := s.followMounted(jobfolder.Source{}, of("@daily", "")), s.followMounted(jobfolder.Source{}, of("@daily", ""))
+		time.Sleep(time.Minute)
+		a.mount(of("@hourly", ""))
+		b.mount(of("@hourly", ""))
+		time.Sleep(time.Minute)
+		a.mount(of("@weekly", ""))
+		time.Sleep(time.Minute)
+		require.Equal(t, "@weekly", s.cron("orders"))
+		b.mount(of("@hourly", daily("other", "@daily")))
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("other"))
+		require.Equal(t, "@weekly", s.cron("orders"))
+		require.Equal(t, jobfolder.State{Read: true}, a.State())
+		require.Len(t, b.State().Notes, 1)
+	})
+}
+
 // What a worker sees change in its ConfigMap counts, also if it goes back to what was there before.
 func TestAConfigMapThatChanges(t *testing.T) {
 	t.Parallel()
