@@ -112,6 +112,31 @@ func TestAChangeOfAConfigMapIsOfItsJobs(t *testing.T) {
 	})
 }
 
+// A pod that finds a job which others have let go of is told of what it can do: nobody touches a file of a ConfigMap.
+func TestAPodThatNamesWhatOthersHaveLetGoOf(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		source := jobfolder.Source{Gone: operate.GoneDisable}
+		of := func(extra string) map[string]string {
+			return map[string]string{"jobs.yaml": daily("orders", "@daily") + extra}
+		}
+		old := s.followMounted(source, of(daily("extra", "@daily")))
+		time.Sleep(time.Minute)
+		old.mount(of(""))
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("extra"))
+		old.stop()
+		late := s.followMounted(source, of(daily("extra", "@daily")))
+		require.Equal(t, "disabled @daily", s.cron("extra"))
+		require.Len(t, late.State().Notes, 1)
+		require.Contains(t, late.State().Notes[0], "; if it is to be, have all files of this owner name it, and change what they say of it; else take it out here")
+		late.mount(of(daily("extra", "@hourly")))
+		time.Sleep(5 * time.Second)
+		require.Equal(t, "@hourly", s.cron("extra"))
+		require.Equal(t, jobfolder.State{Read: true}, late.State())
+	})
+}
+
 // What a worker sees change in its ConfigMap counts, also if it goes back to what was there before.
 func TestAConfigMapThatChanges(t *testing.T) {
 	t.Parallel()
