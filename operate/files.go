@@ -342,7 +342,7 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 		return decision{}, r
 	case mark.Owner != files.Owner:
 		return decision{}, refuse(CauseFiles, "", "the job is of no files")
-	case mark.Gone && later(mark.Version, files.Version) && !(files.ByTime && isTime(mark.Version)):
+	case mark.Gone && later(mark.Version, files.Version) && (!files.ByTime || !isTime(mark.Version)):
 		return decision{}, refuse(CauseFiles, "bring the newest files here, or give these a higher version",
 			"files of a later version decide, which do not name it either (version %s)%s", versionText(mark.Version), w.since(VerbFiles, ""))
 	case mark.Gone: // whichever time is later: they say the same, and whoever has begun a removal may be gone
