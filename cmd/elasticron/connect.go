@@ -31,7 +31,7 @@ type connection struct {
 	tokenFile string
 	etcd      *etcdflags.Flags
 	log       *slog.Logger // hears of the registry; nil is silence, as commands want it that end by themselves
-	news      io.Writer    // of a command that operates jobs; nil is that of one that only reads
+	news      io.Writer    // hears what does not make a command fail that operates jobs; nil for one that reads
 }
 
 // newConnection gives a command the flags of a connection to a registry, or through a server.

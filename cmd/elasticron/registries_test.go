@@ -129,6 +129,8 @@ func TestAJobThatTwoRegistriesHaveIsNamed(t *testing.T) {
 	w.must(t, "disable", "job/mail")
 	w.must(t, "get", "jobs", "--context", "of-two")
 
+	out, _, _ := w.does(t, "__complete", "describe", "")
+	require.Contains(t, out, "job/mail", "a shell offers names all the same")
 	out, errOut, status := w.does(t, "enable", "--match", "mai*", "--yes") // which is done, and no script need try it again
 	require.Equal(t, exitOK, status, errOut)
 	require.Contains(t, out, "1 of 1 jobs")
