@@ -316,8 +316,8 @@ func (s *registries) merged(lists [][]registry.Node) (all []registry.Node) {
 	return all
 }
 
-// noteTwice notes the jobs that several registries have, and where each is disabled. All had them at the same time, as nothing has
-// changed from when the first one was listed until all were.
+// noteTwice notes the jobs that several registries have, and where each is disabled. All had them at the same time, as nothing
+// has changed from when the first one was listed until all were.
 func (s *registries) noteTwice(listed map[string]*sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -432,7 +432,8 @@ func (s *registries) lacking(err error) error {
 	return errors.Join(errs...)
 }
 
-// doubled is the error of a command that has found jobs in several registries, each of which runs them unless they are disabled there.
+// doubled is the error of a command that has found jobs in several registries, each of which runs them unless they are disabled
+// there.
 func (s *registries) doubled() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
