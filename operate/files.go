@@ -114,8 +114,8 @@ func (o *Operator) finishHalf(ctx context.Context, job string, r Result) error {
 // not what these have been before.
 //
 // A removal waits until nothing runs; see [Operator.Remove]. If it does not come to an end, the job stays disabled, and
-// files of a higher version that name it again call the removal off. Who says it again goes on with the removal, and nothing
-// more is written down.
+// files of a higher version that name it again call the removal off. Who says it again, at whatever time, goes on with the
+// removal, and nothing more is written down.
 func (o *Operator) LeaveFiles(ctx context.Context, job string, files Files, gone Gone, opts Options) (Result, error) {
 	if err := files.check(); err != nil {
 		return Result{}, err
@@ -182,11 +182,11 @@ func takeFiles(w *world, text string, files Files) (decision, error) {
 	switch {
 	case mark.Version == 0 || same || files.madeOf(mark): // nobody has been heard, or just these, or what they were
 	case later(mark.Version, files.Version):
-		return decision{}, w.otherFiles(mark, "files of a later version decide")
+		return decision{}, w.otherFiles(files, mark, "files of a later version decide")
 	case slices.Contains(mark.Past, digest) && !files.changedSince(mark):
-		return decision{}, w.otherFiles(mark, "files that have replaced these decide, and "+files.notNewer())
+		return decision{}, w.otherFiles(files, mark, "files that have replaced these decide, and "+files.notNewer())
 	case mark.Version == files.Version:
-		return decision{}, w.otherFiles(mark, "other files of the same version were faster")
+		return decision{}, w.otherFiles(files, mark, "other files of the same version were faster")
 	}
 	if mark.Gone && w.state.Config.Exists() && w.operated.Value.Removing == jobtree.RemovingByOperator {
 		return decision{}, refuse(CausePending, "wait until it is gone, for the files to make it anew, or enable the job to call that off",
@@ -342,12 +342,15 @@ func leaveFiles(w *world, files Files, gone Gone) (decision, error) {
 		return decision{}, r
 	case mark.Owner != files.Owner:
 		return decision{}, refuse(CauseFiles, "", "the job is of no files")
-	case !files.madeOf(mark) && (later(mark.Version, files.Version) || mark.Version == files.Version && !mark.Gone):
-		return decision{}, w.otherFiles(mark, "files that name it decide")
-	case !mark.Gone && !files.madeOf(mark) && !files.changedSince(mark):
-		return decision{}, w.otherFiles(mark, "files that name it decide, and "+files.notNewer())
-	case mark.Gone:
+	case mark.Gone && later(mark.Version, files.Version) && (!files.ByTime || !isTime(mark.Version)):
+		return decision{}, refuse(CauseFiles, "bring the newest files here, or give these a higher version",
+			"files of a later version decide, which do not name it either (version %s)%s", versionText(mark.Version), w.since(VerbFiles, ""))
+	case mark.Gone: // whichever time is later: they say the same, and whoever has begun a removal may be gone
 		return decision{}, refuse(CauseAlready, "", "that is noted already")
+	case !files.madeOf(mark) && !later(files.Version, mark.Version):
+		return decision{}, w.otherFiles(files, mark, "files that name it decide")
+	case !files.madeOf(mark) && !files.changedSince(mark):
+		return decision{}, w.otherFiles(files, mark, "files that name it decide, and "+files.notNewer())
 	}
 	d := decision{plan: Plan{Changes: []Change{{What: "files", Before: "name the job", After: "do not"}}}}
 	now := nextMark(mark, files, w.now)
@@ -403,10 +406,14 @@ func (w *world) heard(files Files) (jobtree.Files, *Refusal) {
 }
 
 // otherFiles refuses what other files have decided.
-func (w *world) otherFiles(mark jobtree.Files, why string) *Refusal {
+func (w *world) otherFiles(files Files, mark jobtree.Files, why string) *Refusal {
 	do := "bring the newest files here, or give these a higher version"
 	if mark.Gone { // others of the owner have let go of a job that these name
-		why, do = why+"; other files do not name it", "if it is to be, have all files of this owner name it, and touch its file here; else take it out here"
+		renew := "touch its file here"
+		if files.Undated { // nobody can, in a mount
+			renew = "change what they say of it"
+		}
+		why, do = why+"; other files do not name it", "if it is to be, have all files of this owner name it, and "+renew+"; else take it out here"
 	}
 	if mark.Gone && mark.Disabled {
 		why += ", so it is disabled"

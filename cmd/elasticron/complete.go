@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"io"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ func completes(cmd *cobra.Command, c *connection, names namesOf) {
 	cmd.ValidArgsFunction = func(cmd *cobra.Command, _ []string, begun string) (offered []string, _ cobra.ShellCompDirective) {
 		ctx, stop := context.WithTimeout(cmd.Context(), patience)
 		defer stop()
+		c.news = io.Discard // that two registries have a job takes no name away
 		err := c.with(ctx, func(at place) error {
 			ns, err := operate.ReadNamespace(ctx, at, c.program.now())
 			if err != nil {

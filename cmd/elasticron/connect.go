@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -30,6 +31,7 @@ type connection struct {
 	tokenFile string
 	etcd      *etcdflags.Flags
 	log       *slog.Logger // hears of the registry; nil is silence, as commands want it that end by themselves
+	news      io.Writer    // hears what does not make a command fail that operates jobs; nil for one that reads
 }
 
 // newConnection gives a command the flags of a connection to a registry, or through a server.
@@ -67,7 +69,12 @@ func (c *connection) with(ctx context.Context, do func(place) error) error {
 	}
 	err = do(at)
 	if all, is := at.(*registries); is {
-		err = withDoubled(withLacking(err, all.lacking(err)), all.doubled())
+		err = withLacking(err, all.lacking(err))
+		if doubled := all.doubled(); doubled != nil && c.news != nil && statusOf(err) != exitMisuse { // it has done what it was to do
+			_, _ = fmt.Fprintln(c.news, "elasticron:", printableLines(doubled.Error()))
+		} else {
+			err = withDoubled(err, doubled)
+		}
 	}
 	if closed := leave(ctx, at); err == nil {
 		err = closed

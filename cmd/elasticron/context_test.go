@@ -219,6 +219,26 @@ func TestASharedFileOfContexts(t *testing.T) {
 	require.Contains(t, w.must(t, "context", "list"), "*  test")
 }
 
+// The file is made at the end of all links that lead to it, and none of them becomes a file.
+func TestContextsBehindSeveralLinks(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	dir := t.TempDir()
+	for link, to := range map[string]string{"a": filepath.Join(dir, "b"), "b": "c", "c": "shared.yaml", "x": "y", "y": "x"} {
+		require.NoError(t, os.Symlink(to, filepath.Join(dir, link)))
+	}
+	w.variables[contextsFileVariable] = filepath.Join(dir, "a")
+	w.must(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop")
+	for name, mode := range map[string]os.FileMode{"a": os.ModeSymlink, "b": os.ModeSymlink, "c": os.ModeSymlink, "shared.yaml": 0} {
+		info, err := os.Lstat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode().Type(), name)
+	}
+	w.variables[contextsFileVariable] = filepath.Join(dir, "x")
+	_, _, status := w.does(t, "context", "set", "prod", "--etcd", "http://e1:2379", "-n", "shop")
+	require.Equal(t, exitFailed, status)
+}
+
 // Files that a context names are found from wherever a command is run.
 func TestFilesOfAContextAreAbsolute(t *testing.T) {
 	t.Parallel()

@@ -158,17 +158,24 @@ func (p *program) contextsTarget() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		return real, nil
-	}
-	if link, err := os.Readlink(name); err == nil { // to where the file is to be
-		if filepath.IsAbs(link) {
-			return link, nil
+	for range mostLinks {
+		if real, err := filepath.EvalSymlinks(name); err == nil {
+			return real, nil
 		}
-		return filepath.Join(filepath.Dir(name), link), nil
+		link, err := os.Readlink(name)
+		if err != nil { // it is where the file is to be
+			return name, nil
+		}
+		if !filepath.IsAbs(link) {
+			link = filepath.Join(filepath.Dir(name), link)
+		}
+		name = link
 	}
-	return name, nil
+	return "", fmt.Errorf("contexts: %s: want a link that leads to a file", name)
 }
+
+// mostLinks is how many links may follow each other, which may also lead in a circle.
+const mostLinks = 40
 
 // readContexts returns what the file holds; nothing if there is no file.
 func (p *program) readContexts() (contexts, error) {

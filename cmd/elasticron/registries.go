@@ -30,9 +30,9 @@ type registries struct {
 	opened map[string]*opened // for each name one
 
 	mu    sync.Mutex
-	where map[string]string   // the registry of jobs that were looked for
-	away  map[string]error    // registries that a list leaves out
-	twice map[string][]string // the registries of each job that the last list has found in several
+	where map[string]string // the registry of jobs that were looked for
+	away  map[string]error  // registries that a list leaves out
+	twice map[string]string // where each job is that the last list has found in several registries
 }
 
 // opened is a registry that is opened by whoever needs it first.
@@ -191,8 +191,14 @@ func (s *registries) listAll(ctx context.Context) (all []registry.Node, newest r
 // sighting is what lists of registries say of a job.
 type sighting struct {
 	said   []registry.Revision // of its config nodes
-	here   []int               // which of the registries have it
+	here   []placed            // in the registries that have it
 	leaves bool                // one of them, and has not arrived elsewhere
+}
+
+// placed is a job's config node in the registry of that number.
+type placed struct {
+	registry int
+	config   registry.Node
 }
 
 // unclear are the jobs of which lists of registries say only that they are elsewhere, and those that several have.
@@ -211,7 +217,7 @@ func unclear(lists [][]registry.Node) map[string]*sighting {
 			}
 			seen.said[i] = n.Revision
 			if e, elsewhere := jobtree.DecodeElsewhere(n); !elsewhere {
-				seen.here = append(seen.here, i)
+				seen.here = append(seen.here, placed{i, n})
 			} else if e.Leaving() {
 				seen.leaves = true
 			}
@@ -310,21 +316,27 @@ func (s *registries) merged(lists [][]registry.Node) (all []registry.Node) {
 	return all
 }
 
-// noteTwice notes the jobs that several registries have. All had them at the same time, as nothing has changed from when the first
-// one was listed until all were.
+// noteTwice notes the jobs that several registries have, and where each is disabled. All had them at the same time, as nothing
+// has changed from when the first one was listed until all were.
 func (s *registries) noteTwice(listed map[string]*sighting) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.twice = make(map[string][]string)
+	s.twice = make(map[string]string)
 	for job, seen := range listed {
 		var at []string
-		for _, i := range seen.here {
-			if s.away[s.names[i]] == nil { // of one that has gone away since, nobody knows
-				at = append(at, s.names[i])
+		runs := ", and runs in each"
+		for _, n := range seen.here {
+			if s.away[s.names[n.registry]] != nil { // of one that has gone away since, nobody knows
+				continue
 			}
+			name := s.names[n.registry]
+			if cfg, err := jobtree.DecodeConfig(n.config); err == nil && cfg.Disabled {
+				name, runs = name+" (disabled)", ""
+			}
+			at = append(at, name)
 		}
 		if len(at) > 1 {
-			s.twice[job] = at
+			s.twice[job] = strings.Join(at, ", ") + runs
 		}
 	}
 }
@@ -420,14 +432,14 @@ func (s *registries) lacking(err error) error {
 	return errors.Join(errs...)
 }
 
-// doubled is the error of a command that has found jobs in several registries, each of which runs them.
+// doubled is the error of a command that has found jobs in several registries, each of which runs them unless they are disabled
+// there.
 func (s *registries) doubled() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
 	for _, job := range slices.Sorted(maps.Keys(s.twice)) {
-		errs = append(errs, fmt.Errorf("job %q is in the registries %s, and runs in each: remove it from all but one, each by its own context",
-			job, strings.Join(s.twice[job], ", ")))
+		errs = append(errs, fmt.Errorf("job %q is in the registries %s: remove it from all but one, each by its own context", job, s.twice[job]))
 	}
 	return errors.Join(errs...)
 }

@@ -128,6 +128,17 @@ func TestAJobThatTwoRegistriesHaveIsNamed(t *testing.T) {
 	}
 	w.must(t, "disable", "job/mail")
 	w.must(t, "get", "jobs", "--context", "of-two")
+
+	out, _, _ := w.does(t, "__complete", "describe", "")
+	require.Contains(t, out, "job/mail", "a shell offers names all the same")
+	out, errOut, status := w.does(t, "enable", "--match", "mai*", "--yes") // which is done, and no script need try it again
+	require.Equal(t, exitOK, status, errOut)
+	require.Contains(t, out, "1 of 1 jobs")
+	require.Contains(t, errOut, `elasticron: job "orders" is in the registries one, two, and runs in each: `)
+	w.must(t, "disable", "job/orders", "--context", "of-two")
+	_, errOut, status = w.does(t, "get", "jobs")
+	require.Equal(t, exitFailed, status)
+	require.Contains(t, errOut, `job "orders" is in the registries one, two (disabled): remove it from all but one`)
 }
 
 // A job that moves between two registries while they are listed is in one of them.

@@ -63,6 +63,7 @@ func newVerb(p *program, cmd *cobra.Command, do func(v *verb, args []string) err
 			return misuse("--timeout is %s, want a time such as 5m", v.timeout)
 		}
 		v.in, v.out, v.news = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+		v.conn.news = v.news
 		ctx, restore := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 		defer restore()
 		return v.conn.with(ctx, func(at place) (err error) {

@@ -67,11 +67,11 @@ type Follower struct {
 	texts map[string]seenText
 }
 
-// seenText is what files say of a job, and whether this process has seen them say so anew. Of what it has only found there,
-// nobody knows how old it is.
+// seenText is what files say of a job, and the version as of which this process has seen them say so anew: all files of a mount
+// are written anew when one of them changes. Of what it has only found there, nobody knows how old it is.
 type seenText struct {
 	text    string
-	changed bool
+	changed int64 // 0: it was found there
 }
 
 // unanswered is an operation of which nobody knows whether it was carried out, or will be.
@@ -216,7 +216,14 @@ func (f *Follower) compareTexts(ctx context.Context, set Set) {
 	first, texts := f.texts == nil, make(map[string]seenText)
 	for job, entry := range set.Jobs {
 		before, known := f.texts[job]
-		texts[job] = seenText{entry.Text, before.changed || !first && (!known || before.text != entry.Text)}
+		switch {
+		case known && before.text == entry.Text:
+			texts[job] = before
+		case !first && set.ByTime:
+			texts[job] = seenText{entry.Text, entry.Version}
+		default: // or changed as of a version that somebody gave, which is no time
+			texts[job] = seenText{text: entry.Text}
+		}
 	}
 	f.texts = texts
 	if first && set.ByTime {
@@ -224,9 +231,18 @@ func (f *Follower) compareTexts(ctx context.Context, set Set) {
 	}
 }
 
-// undated tells whether the time of what files say of a job is that of a mount alone.
-func (f *Follower) undated(job string, set Set) bool {
-	return set.ByTime && set.Mounted && !f.texts[job].changed
+// dated is the version of what files say of a job. In a mounted folder, their time is only when it was mounted, unless this
+// process has seen the job change.
+func (f *Follower) dated(job string, set Set) (version int64, undated bool) {
+	version = set.Jobs[job].Version
+	switch changed := f.texts[job].changed; {
+	case !set.ByTime || !set.Mounted:
+		return version, false
+	case changed == 0:
+		return version, true
+	default:
+		return changed, false
+	}
 }
 
 // stands tells whether a set is still what the folder has, and the settings ask for. Many operations take their time.
@@ -340,9 +356,9 @@ func (f *Follower) takeFiles(ctx context.Context, source Source, set Set, seen r
 			continue
 		}
 		lacked := operate.LackHeard(seen.Get(jobtree.For(job).Operated()), source.Owner, f.left[job])
+		version, undated := f.dated(job, set)
 		files := operate.Files{
-			Owner: source.Owner, Version: set.Jobs[job].Version, ByTime: set.ByTime, Undated: f.undated(job, set),
-			Before: f.made[job], Lacked: lacked,
+			Owner: source.Owner, Version: version, ByTime: set.ByTime, Undated: undated, Before: f.made[job], Lacked: lacked,
 		}
 		err := f.take(ctx, job, text, files, source)
 		if o.hear(err) {

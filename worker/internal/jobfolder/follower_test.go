@@ -60,7 +60,8 @@ type folder struct {
 	*stage
 	dir string
 	*jobfolder.Follower
-	reg *memory.Registry
+	reg  *memory.Registry
+	stop func()
 }
 
 // follow starts a worker with files, and returns when it has compared them.
@@ -109,7 +110,8 @@ func (f *folder) run(source jobfolder.Source, behind func(*memory.Registry) oper
 	ctx, cancel := context.WithCancel(s.Context())
 	done := make(chan struct{})
 	go func() { defer close(done); f.Run(ctx) }()
-	s.Cleanup(func() { cancel(); <-done })
+	f.stop = func() { cancel(); <-done }
+	s.Cleanup(f.stop)
 	// No file is written at the very moment at which a folder is looked at, which is every second: that of several
 	// workers not either.
 	time.Sleep(300 * time.Millisecond)

@@ -88,6 +88,55 @@ func TestAnOldConfigMapInANewPod(t *testing.T) {
 	}
 }
 
+// What changed once in a ConfigMap is not newer when another job of it changes, though all of it is written anew.
+func TestAChangeOfAConfigMapIsOfItsJobs(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		of := func(cron, others string) map[string]string {
+			return map[string]string{"jobs.yaml": daily("orders", cron) + others}
+		}
+		a, b := s.followMounted(jobfolder.Source{}, of("@daily", "")), s.followMounted(jobfolder.Source{}, of("@daily", ""))
+		time.Sleep(time.Minute)
+		a.mount(of("@hourly", ""))
+		b.mount(of("@hourly", ""))
+		time.Sleep(time.Minute)
+		a.mount(of("@weekly", ""))
+		time.Sleep(time.Minute)
+		require.Equal(t, "@weekly", s.cron("orders"))
+		b.mount(of("@hourly", daily("other", "@daily")))
+		time.Sleep(time.Minute)
+		require.Equal(t, "@daily", s.cron("other"))
+		require.Equal(t, "@weekly", s.cron("orders"))
+		require.Equal(t, jobfolder.State{Read: true}, a.State())
+		require.Len(t, b.State().Notes, 1)
+	})
+}
+
+// A pod that finds a job which others have let go of is told of what it can do: nobody touches a file of a ConfigMap.
+func TestAPodThatNamesWhatOthersHaveLetGoOf(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		source := jobfolder.Source{Gone: operate.GoneDisable}
+		of := func(extra string) map[string]string {
+			return map[string]string{"jobs.yaml": daily("orders", "@daily") + extra}
+		}
+		old := s.followMounted(source, of(daily("extra", "@daily")))
+		time.Sleep(time.Minute)
+		old.mount(of(""))
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("extra"))
+		old.stop()
+		late := s.followMounted(source, of(daily("extra", "@daily")))
+		require.Equal(t, "disabled @daily", s.cron("extra"))
+		require.Len(t, late.State().Notes, 1)
+		require.Contains(t, late.State().Notes[0], "; if it is to be, have all files of this owner name it, and change what they say of it; else take it out here")
+		late.mount(of(daily("extra", "@hourly")))
+		time.Sleep(5 * time.Second)
+		require.Equal(t, "@hourly", s.cron("extra"))
+		require.Equal(t, jobfolder.State{Read: true}, late.State())
+	})
+}
+
 // What a worker sees change in its ConfigMap counts, also if it goes back to what was there before.
 func TestAConfigMapThatChanges(t *testing.T) {
 	t.Parallel()
@@ -122,5 +171,32 @@ func TestAConfigMapWithAVersion(t *testing.T) {
 		time.Sleep(5 * time.Minute)
 		require.Equal(t, "@daily", s.cron("orders"))
 		require.Equal(t, "disabled @daily", s.cron("extra"))
+	})
+}
+
+// A pod with the new files, which it has found there, ends a removal that an old one began when it saw the files change, also if
+// that one has ended meanwhile: else the job would stay disabled for good.
+func TestAPodEndsTheRemovalThatAnOtherOneBegan(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(s *stage) {
+		source := jobfolder.Source{Gone: operate.GoneRemove}
+		v1 := map[string]string{"jobs.yaml": daily("orders", "@daily") + daily("extra", "@daily")}
+		v2 := map[string]string{"jobs.yaml": daily("orders", "@daily")}
+		old := s.followMounted(source, v1)
+		time.Sleep(time.Hour)
+		end := s.runs("extra")
+		young := s.followMounted(source, v2)
+		time.Sleep(time.Minute)
+		old.mount(v2)
+		time.Sleep(2 * time.Minute)
+		require.Equal(t, "disabled @daily", s.cron("extra"))
+		still := jobfolder.State{Read: true, Notes: []string{`job "extra" is not removed yet: items still run`}}
+		require.Equal(t, still, old.State())
+		require.Equal(t, still, young.State())
+		old.stop()
+		end()
+		time.Sleep(time.Minute)
+		require.Empty(t, s.cron("extra"))
+		require.Equal(t, jobfolder.State{Read: true}, young.State())
 	})
 }
