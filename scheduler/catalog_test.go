@@ -324,13 +324,42 @@ func TestCodeThatRefusesForAnotherReasonEachTime(t *testing.T) {
 	})
 }
 
+// Code may refuse a job later than it has to answer, as where it waits for a server that is away. That it has not answered yet is
+// no news either then.
+func TestCodeThatRefusesLateEachTime(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const pauses = "job pauses: its configuration cannot be used"
+		var refuses atomic.Bool
+		var logs logbook
+		refuses.Store(true)
+		code := &moody{deciding: deciding{c.record("a", nil), &refuses}, takes: 15 * time.Second}
+		c.store(ofClass("orders", "index", 1))
+		s := c.launchWith("a", nil, []scheduler.Option{scheduler.WithHandler("index", code), scheduler.WithLogger(slog.New(&logs))}, nil)
+		sleepUntil(12 * time.Second)
+		require.Equal(t, 1, logs.of(pauses))
+		require.Contains(t, s.Health(t.Context()).Jobs[0].Config, "has not returned in time")
+		sleepUntil(16 * time.Second)
+		require.Equal(t, 2, logs.of(pauses))
+		require.Contains(t, s.Health(t.Context()).Jobs[0].Config, "not now, at the try 1")
+		sleepUntil(3 * time.Hour)
+		require.Equal(t, int64(144), code.times.Load())
+		require.Equal(t, 2*9, logs.of(pauses), "after one, two, four … tries, and then each 60 of them")
+		refuses.Store(false)
+		sleepUntil(3*time.Hour + 2*time.Minute)
+		require.Equal(t, 1, logs.of(jobGoesOn))
+	})
+}
+
 // moody is code that says each time in other words that it refuses a job.
 type moody struct {
 	deciding
+	takes time.Duration
 	times atomic.Int64
 }
 
 func (m *moody) Configure(cfg job.Config) (job.HandlerFunc, error) {
+	time.Sleep(m.takes)
 	code, err := m.deciding.Configure(cfg)
 	if err != nil {
 		err = fmt.Errorf("%w, at the try %d", err, m.times.Add(1))

@@ -364,6 +364,57 @@ func TestAFickleStrategy(t *testing.T) {
 	}
 }
 
+// A strategy that is a function of its request may go in a circle all the same, and would move items for ever. They stay where
+// it has put them, until something changes, and that is said once.
+func TestAStrategyThatGoesInACircle(t *testing.T) {
+	t.Parallel()
+	for _, length := range []int{2, 5} {
+		inBubble(t, func(t *testing.T, c *cluster) {
+			const says = "items stay where they are: the sharding strategy gave no assignment"
+			var log lines
+			var asked atomic.Int32
+			var well atomic.Bool
+			strategies := sharding.Default()
+			require.NoError(t, strategies.Register("TEST", sharding.StrategyFunc(func(r sharding.Request) (sharding.Assignment, error) {
+				asked.Add(1)
+				first, last := r.Instances[0], r.Instances[len(r.Instances)-1]
+				wanted := slices.Repeat(sharding.Assignment{first}, r.Total)
+				if well.Load() {
+					return wanted, nil
+				}
+				wanted[(slices.Index(r.Current, last)+1)%length] = last // the one behind that which is there
+				return wanted, nil
+			})))
+			options := []scheduler.Option{scheduler.WithStrategies(strategies), scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil)))}
+			cfg := jobOf(6)
+			cfg.ShardingStrategy = "TEST"
+			a := c.startWith("a", nil, options, cfg)
+			b := c.startWith("b", nil, options, cfg)
+			sleepUntil(5 * time.Minute)
+			require.Less(t, asked.Load(), int32(80))
+			leader := a
+			if !jobHealth(t, a, "orders").Leading {
+				leader = b
+			}
+			require.Contains(t, jobHealth(t, leader, "orders").Sharding, "in a circle")
+			require.Empty(t, jobHealth(t, leader, "orders").Unowned)
+			require.Equal(t, 1, log.count(says))
+			before := asked.Load()
+			cfg.Description = "another one"
+			c.change(cfg)
+			sleepUntil(10 * time.Minute)
+			require.Less(t, asked.Load(), before+4, "it is not tried again from the beginning")
+			require.Equal(t, 1, log.count(says))
+			well.Store(true)
+			cfg.Description = "right"
+			c.change(cfg)
+			sleepUntil(11 * time.Minute)
+			require.Empty(t, jobHealth(t, leader, "orders").Sharding)
+			require.Len(t, c.ownersOf("orders"), 1)
+		})
+	}
+}
+
 // Others than the leader do not ask a strategy of the application's, and say all the same that items belong to nobody.
 func TestOthersSayThatItemsHaveNoOwner(t *testing.T) {
 	t.Parallel()

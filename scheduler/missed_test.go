@@ -272,11 +272,12 @@ func TestFiresOfAnItemWhoseOwnerStartedAgain(t *testing.T) {
 	}
 }
 
+const given = "fires that an item may have missed are given up: who would know of them has told nothing"
+
 // Who has ticked what was missed may stand still, or be far away, while the new owner of the item waits. Then the owner gives
 // up what was missed, and says so. It says nothing when it was told.
 func TestAnOwnerSaysWhatItGivesUp(t *testing.T) {
 	t.Parallel()
-	const given = "fires that an item may have missed are given up: who would know of them has told nothing"
 	for name, test := range map[string]struct {
 		pause time.Duration // of the one who knows, from before the owner is there
 		far   time.Duration // is it, one way
@@ -319,6 +320,47 @@ func TestAnOwnerSaysWhatItGivesUp(t *testing.T) {
 				}
 				require.Zero(t, firesOf(runs)[0][5])
 				require.Equal(t, 1, logs.of(given))
+			})
+		})
+	}
+}
+
+// Fires that the new times of a job have, and the former ones had not, nobody has missed; nor those of a time in which the job
+// was disabled. An owner that was not there when the settings were changed does not know that, and says nothing of them.
+func TestAnOwnerGivesUpNothingThatIsOlderThanTheSettings(t *testing.T) {
+	t.Parallel()
+	minutely, tenths := makeUpAll(2), makeUpAll(2)
+	minutely.Cron, tenths.Cron = "0 * * * * ?", "*/10 * * * * ?"
+	disabled := tenths
+	disabled.Disabled = true
+	for name, settings := range map[string][2]job.Config{ // at first, and then until those that count
+		"another cron":    {minutely, minutely},
+		"it was disabled": {tenths, disabled},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				var logs logbook
+				c.onServer(0, "a", 0, nil, settings[0])
+				b := c.onServer(1, "b", 0, nil, settings[0])
+				sleepUntil(65500 * time.Millisecond)
+				c.change(settings[1])
+				sleepUntil(85500 * time.Millisecond)
+				c.change(tenths)
+				reg := c.server.Open("test")
+				s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.2@-@c"), scheduler.WithLogger(slog.New(&logs)))
+				require.NoError(t, err)
+				require.NoError(t, errOf(s.Add(t.Context(), tenths, c.record("c", nil))))
+				<-c.run(s, reg).Ready()
+				b.stop(t)
+				c.take()
+				sleepUntil(125 * time.Second)
+				runs := c.take()
+				for fire := 90; fire <= 120; fire += 10 {
+					requireEachFire(t, runs, 2, fire, fire)
+				}
+				require.True(t, slices.ContainsFunc(runs, func(r run) bool { return r.instance == "c" }))
+				require.Zero(t, logs.of(given))
 			})
 		})
 	}

@@ -94,11 +94,12 @@ func nameOf(one Observer) string {
 // observe passes an event to every observer.
 func (o *observers) observe(e Event) {
 	for i, h := range o.all {
-		if round, is := e.(RoundEvent); is && i > 0 { // an observer may change its own
+		own := e
+		if round, is := e.(RoundEvent); is && i < len(o.all)-1 { // an observer may change its own at once; the last one's was nobody's
 			round.Failed = maps.Clone(round.Failed)
-			e = round
+			own = round
 		}
-		h.Post(e)
+		h.Post(own)
 	}
 }
 

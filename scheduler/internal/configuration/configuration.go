@@ -150,15 +150,15 @@ func (c *Configuration) TakeUp(v room.View, leaders peers.Leaders) {
 		if m.fault != nil {
 			faults.own = errors.Join(faults.own, m.fault)
 		}
-		refused := m.fault != nil && m.returned && found.all() == nil
-		if refused {
+		only := m.fault != nil && found.all() == nil // the code has something against it, and nobody else
+		if only && m.returned {
 			c.askAgain()
 		}
 		if faults.all() == nil && m.instead != nil {
 			c.ports.Log().ErrorContext(c.ports.Life(), "the job's error handler cannot be used, its failures are logged instead", room.KeyError, m.instead)
 		}
 		next.Code, next.Handler = m.code, m.errorHandler
-		c.takeUp(next, faults, warnings, refused && c.retries.known())
+		c.takeUp(next, faults, warnings, only && c.retries.known())
 	})
 }
 

@@ -28,10 +28,32 @@ type strategist struct {
 	answer   sharding.Assignment
 	err      error
 	gave     uint64 // tells the last answer, and of what; 0 = none
+	turns    turns
 }
 
 // errFickle is the error of a strategy that is no function of its request: the items would move for ever.
 var errFickle = errors.New("the strategy gives another answer each time that it is asked the same, and moves items for no reason")
+
+// errCircle is the error of a strategy that never gets to where it wants the items.
+var errCircle = errors.New("the strategy moves items in a circle: it wants again what it has just changed")
+
+// turns are answers of which each follows from the one before alone. Whether one of them comes again is found out with one of
+// them in mind, however long the circle is: after one, two, four … of them it is the newest.
+type turns struct {
+	mark     uint64
+	n, until int
+}
+
+// back tells whether the answer has been given before; it is if answers go on like this.
+func (t *turns) back(answer uint64) bool {
+	if answer == t.mark {
+		return true
+	}
+	if t.n++; t.n >= t.until {
+		t.mark, t.n, t.until = answer, 0, max(1, 2*t.until)
+	}
+	return false
+}
 
 var seed = maphash.MakeSeed()
 
@@ -124,12 +146,25 @@ func (l *Leadership) callStrategy(strategy sharding.Strategy) {
 			}
 			s.Drop() // what comes of this answer is asked about next
 		}
-		s.answered, s.answer, s.err = true, answer, err
 		if err == nil {
-			s.gave = tells(name, request, answer)
+			err = s.follow(tells(name, request, answer), own && !slices.Equal(answer, request.Current))
 		}
+		s.answered, s.answer, s.err = true, answer, err
 		l.lookAtAssignment()
 	})
+}
+
+// follow takes in an answer. further tells that it moves items for no reason but the answer before; else nothing is left of a
+// circle, as items are where they are wanted, or something has changed.
+func (s *strategist) follow(answer uint64, further bool) error {
+	if !further {
+		s.turns = turns{}
+	}
+	if s.turns.back(answer) {
+		return errCircle
+	}
+	s.gave = answer
+	return nil
 }
 
 // questioner asks strategies for the room.

@@ -218,9 +218,10 @@ const unheard = "fires that an item may have missed are given up: who would know
 
 // knower returns somebody else who has been registered since before the item's record was written, and so has ticked all that
 // the item has missed since; empty if there is none. It may have nothing to tell, or stand still, or be far away: nobody can
-// tell these apart. Java tells nothing, and within a window nobody needs to be told.
+// tell these apart. Java tells nothing, and within a window nobody needs to be told. Were the settings changed since, there
+// may be nothing that anybody has missed: the job had other times, or was disabled.
 func knower(v room.View, node jobtree.Item) string {
-	if v.State.SharedWithJava() || v.Rules.Window > 0 {
+	if v.State.SharedWithJava() || v.Rules.Window > 0 || v.State.Config.Revision > node.Record.Revision {
 		return ""
 	}
 	for _, i := range v.State.Instances {
