@@ -149,13 +149,14 @@ func (c Config) dialHTTP(ctx context.Context, to *url.URL) (line, error) {
 	if to.Port() != "" {
 		port = to.Port()
 	}
-	config, err := c.tlsNow()
-	if err != nil {
-		return line{}, err
-	}
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(to.Hostname(), port))
 	if err != nil || to.Scheme == "http" {
 		return line{Conn: conn}, err
+	}
+	config, err := c.tlsNow()
+	if err != nil {
+		_ = conn.Close()
+		return line{}, err
 	}
 	if config == nil {
 		config = &tls.Config{MinVersion: tls.VersionTLS12}
