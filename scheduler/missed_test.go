@@ -366,6 +366,34 @@ func TestAnOwnerGivesUpNothingThatIsOlderThanTheSettings(t *testing.T) {
 	}
 }
 
+// Of an item that has run by hand alone nobody knows when its fires began, and what was missed before its first run is not made up:
+// nothing is given up of it.
+func TestAnOwnerGivesUpNothingBeforeTheFirstFire(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var logs logbook
+		cfg := makeUpAll(2)
+		cfg.Cron = "0 * * * * ?"
+		sleepUntil(125 * time.Second)
+		a := c.onServer(0, "a", 0, nil, cfg)
+		b := c.onServer(1, "b", 0, nil, cfg)
+		require.NoError(t, errOf(ordersOf(t, a).Trigger(t.Context())))
+		sleepUntil(130 * time.Second)
+		require.Len(t, c.take(), 2)
+		reg := c.server.Open("test")
+		s, err := scheduler.New(reg, scheduler.WithInstanceID("10.0.0.2@-@c"), scheduler.WithLogger(slog.New(&logs)))
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.Add(t.Context(), cfg, c.record("c", nil))))
+		<-c.run(s, reg).Ready()
+		b.stop(t)
+		sleepUntil(185 * time.Second)
+		runs := c.take()
+		requireEachFire(t, runs, 2, 180, 180)
+		require.True(t, slices.ContainsFunc(runs, func(r run) bool { return r.instance == "c" }))
+		require.Zero(t, logs.of(given))
+	})
+}
+
 // Who leaves tells what it knows at once, though it had left that to somebody older: that one may never tell.
 func TestWhoLeavesTellsWithoutWaitingForTheOldest(t *testing.T) {
 	t.Parallel()

@@ -135,6 +135,18 @@ func TestServerTimeWhereNoAnswerComes(t *testing.T) {
 	}
 }
 
+// Where nothing is said over TLS, no authorities are needed.
+func TestServerTimeInTheOpenNeedsNoAuthorities(t *testing.T) {
+	t.Parallel()
+	member := httptest.NewServer(http.NotFoundHandler())
+	defer member.Close()
+	_, err := asks(t, func(c *etcd.Config) {
+		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
+		c.RootCAs = func() (*x509.CertPool, error) { return nil, errors.New("no such file") }
+	}, member.URL).ServerTime(t.Context())
+	require.NoError(t, err)
+}
+
 // As long as one of several members has not answered, it may be the one that tells its time.
 func TestServerTimeWhereOneOfTwoDoesNotAnswer(t *testing.T) {
 	t.Parallel()

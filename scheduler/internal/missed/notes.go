@@ -219,13 +219,14 @@ const unheard = "fires that an item may have missed are given up: who would know
 // knower returns somebody else who has been registered since before the item's record was written, and so has ticked all that
 // the item has missed since; empty if there is none. It may have nothing to tell, or stand still, or be far away: nobody can
 // tell these apart. Java tells nothing, and within a window nobody needs to be told. Were the settings changed since, there
-// may be nothing that anybody has missed: the job had other times, or was disabled.
+// may be nothing that anybody has missed: the job had other times, or was disabled. Nor is there before an item's first fire.
 func knower(v room.View, node jobtree.Item) string {
-	if v.State.SharedWithJava() || v.Rules.Window > 0 || v.State.Config.Revision > node.Record.Revision {
+	record := node.Record
+	if v.State.SharedWithJava() || v.Rules.Window > 0 || v.State.Config.Revision > record.Revision || record.Value.LastFire.IsZero() {
 		return ""
 	}
 	for _, i := range v.State.Instances {
-		if i.ID != v.Instance && i.Created < node.Record.Revision {
+		if i.ID != v.Instance && i.Created < record.Revision {
 			return i.ID
 		}
 	}
