@@ -69,7 +69,7 @@ func (o *Operator) Backfill(ctx context.Context, job string, fires []time.Time, 
 	r.Since = cmp.Or(opts.Since, checked.State)
 	var before error   // of a fire of an earlier call
 	var came time.Time // how far earlier calls had come, as far as is known
-	asked, all := span{first: r.Left[0]}, r.Left
+	asked, all := span{first: r.Left[0]}, slices.Clone(r.Left)
 	if len(t.Items) > 0 {
 		asked.items = itemList(slices.Sorted(slices.Values(t.Items)))
 	}
