@@ -115,7 +115,6 @@ func silent(t *testing.T, conn net.Conn) {
 	require.NoError(t, conn.SetReadDeadline(time.Time{}))
 }
 
-// A server that is cut off in one direction hears, and is not heard; or the reverse.
 // While the network is cut, a client's hanging up does not reach the server.
 func TestHangUpIsHeardByTheClientAlone(t *testing.T) {
 	t.Parallel()
@@ -155,6 +154,7 @@ func TestAPatientProxyWaitsForItsServer(t *testing.T) {
 	hear(t, server, "one")
 }
 
+// A server that is cut off in one direction hears, and is not heard; or the reverse.
 func TestCutsInOneDirection(t *testing.T) {
 	t.Parallel()
 	heard := make(chan string, 4)

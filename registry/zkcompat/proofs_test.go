@@ -2,7 +2,9 @@ package zkcompat_test
 
 import (
 	"context"
+	"fmt"
 	"net"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/zookeeper"
+	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -108,4 +111,78 @@ func TestOwnWritesProveTheSession(t *testing.T) {
 			require.NoError(t, session.Err())
 		})
 	}
+}
+
+// later is a connection on which everything that is sent takes as long to arrive.
+type later struct {
+	net.Conn
+	by     time.Duration
+	frames chan lateFrame
+	over   context.Context
+	end    context.CancelFunc
+}
+
+type lateFrame struct {
+	frame []byte
+	due   time.Time
+}
+
+func sentLater(conn net.Conn, by time.Duration) net.Conn {
+	c := later{Conn: conn, by: by, frames: make(chan lateFrame, 100)}
+	c.over, c.end = context.WithCancel(context.Background())
+	go func() {
+		for c.over.Err() == nil {
+			select {
+			case f := <-c.frames:
+				select {
+				case <-time.After(time.Until(f.due)):
+					_, _ = conn.Write(f.frame) // an error ends what is read, too
+				case <-c.over.Done():
+				}
+			case <-c.over.Done():
+			}
+		}
+	}()
+	return c
+}
+
+func (c later) Write(frame []byte) (int, error) {
+	select {
+	case c.frames <- lateFrame{slices.Clone(frame), time.Now().Add(c.by)}:
+		return len(frame), nil
+	case <-c.over.Done():
+		return 0, net.ErrClosed
+	}
+}
+
+func (c later) Close() error {
+	c.end()
+	return c.Conn.Close()
+}
+
+// Where commits take long, the next proof is sent as soon as it is due, and does not wait for a sixth of the timeout after the
+// answer to the last one, too: the session is in no doubt before a commit takes a third of its timeout.
+func TestSlowCommitsLeaveNoDoubt(t *testing.T) {
+	t.Parallel()
+	const ttl = 6 * time.Second
+	standstill.Retry(t, ttl/20, func() error {
+		r := open(t, func(c *zkcompat.Config) {
+			c.SessionTimeout = ttl
+			wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return sentLater(conn, ttl*28/100) }}
+			wire.on(c)
+		})
+		session, err := r.Session(t.Context())
+		require.NoError(t, err)
+		for over := time.After(2 * ttl); ; {
+			changed := session.Changed()
+			if state := session.State(); state != registry.SessionConnected {
+				return fmt.Errorf("the session is %v", state)
+			}
+			select {
+			case <-changed:
+			case <-over:
+				return nil
+			}
+		}
+	})
 }

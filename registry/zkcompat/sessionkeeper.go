@@ -223,11 +223,14 @@ func (k *sessionKeeper) keepAlive(l *link) {
 		_, ttl := l.granted()
 		wait := ttl / proofs
 		if epoch, ok := l.ready(); ok {
+			sent := k.clock()
 			if left := k.provedFor(l, epoch); left > 0 {
 				wait = left
 			} else if err := k.prove(l, epoch); err != nil {
 				k.noAnswer(l, err)
 				wait = remote.MaxBackoff
+			} else { // counted from when the proof was sent, as it does: where commits take long, the next one is due
+				wait = max(0, sent+wait-k.clock())
 			}
 		} else {
 			k.noAnswer(l, cmp.Or(k.failure(), errBroken))
