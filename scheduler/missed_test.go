@@ -366,8 +366,8 @@ func TestAnOwnerGivesUpNothingThatIsOlderThanTheSettings(t *testing.T) {
 	}
 }
 
-// Of an item that has run by hand alone nobody knows when its fires began, and what was missed before its first run is not made up:
-// nothing is given up of it.
+// Of an item that has run by hand alone nobody knows when its fires began, and what was missed before its first run is not
+// made up: nothing is given up of it.
 func TestAnOwnerGivesUpNothingBeforeTheFirstFire(t *testing.T) {
 	t.Parallel()
 	inBubble(t, func(t *testing.T, c *cluster) {

@@ -44,8 +44,8 @@ type Config struct {
 
 	// PasswordFunc is asked for the password of Username before each login, in the place of Password, so that somebody can change
 	// it while processes run. If etcd refuses the password, the last that it took is tried, too: etcd may hear of the change after
-	// the process does. An error, or a panic, fails the login, and what needs it tries again. A call may take as long as the login that waits
-	// for it, and several goroutines may make it at the same time. The default is nil: Password.
+	// the process does. An error, or a panic, fails the login, and what needs it tries again. A call may take as long as the
+	// login that waits for it, and several goroutines may make it at the same time. The default is nil: Password.
 	PasswordFunc func(ctx context.Context) (string, error)
 
 	// SessionTTL is for how long the store keeps the nodes of this process when it hears nothing of

@@ -61,11 +61,11 @@ func ownerless(v room.View, without func(jobtree.Instance) bool) bool {
 func spreadLimit(ttl time.Duration) time.Duration { return 2*ttl + 10*time.Second }
 
 // Unspread tells why items stay where they are although another instance, which leads, should have moved them
-// long since; empty if they are where they should be, or if that cannot be told here: a strategy of the
-// application's is not asked for it, so of those items only that have no live owner; and leaders of another kind go by rules of their own. It is for a runner that
-// sees the tree.
-func (l *Leadership) Unspread(v room.View, others peers.Traits) string {
-	if !v.Attached.Connected() || v.State.Leader.Created == 0 || v.Leads() || others.OwnRules || !v.Usable {
+// long since; empty if they are where they should be, or if that cannot be told here: a strategy of the application's is not
+// asked for it, so with one only items count that have no live owner; and leaders of another kind go by rules of their own.
+// It is for a runner that sees the tree.
+func (l *Leadership) Unspread(v room.View, traits peers.Traits) string {
+	if !v.Attached.Connected() || v.State.Leader.Created == 0 || v.Leads() || traits.OwnRules || !v.Usable {
 		return ""
 	}
 	if l.unspread = l.misplaced(v); !l.unspread || time.Since(l.spread.since) <= spreadLimit(v.Attached.Session.TTL()) {
