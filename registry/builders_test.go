@@ -93,6 +93,7 @@ var builders = map[string]builder{
 		"creates it, and whoever deletes that has begun, which changes the record, or the configuration has fewer items: both are compared"},
 	"scheduler/internal/membership/leave.go LeaveTxn":      {"leave", []string{endsItself}, "deletes the instance or the leader whose creation it compares"},
 	"scheduler/internal/membership/leave.go AnnounceLeave": {"hand over", []string{endsItself}, "updates the instance that it compares"},
+	"scheduler/internal/membership/leave.go giveUp":        {"leave", []string{endsItself}, "adds to one that deletes the instance what it compares itself"},
 	"scheduler/internal/membership/leave.go leaves":        {"leave", []string{endsItself}, "adds to one that deletes the instance whose creation or revision it compares"},
 	"scheduler/internal/membership/leave.go leaveToOthers": {"leave the job to others", []string{endsItself}, "LeaveTxn with a condition more"},
 	"scheduler/internal/membership/leave.go resign":        {"resign before leaving", []string{endsItself}, "deletes the leader whose creation it compares"},
@@ -125,10 +126,13 @@ var builders = map[string]builder{
 	"operate/jobfile/ahead.go takeBack": {"take back what was written of a job that somebody else created", []string{endsItself}, "writes or deletes the mark " +
 		"that it compares"},
 
-	"federation/home/claim.go tell":       {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
-	"federation/home/claim.go deleteWord": {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
-	"federation/home/departure.go stop":   {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
-	"federation/home/shut.go close":       {"move: close", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/claim.go tell":        {"say in the directory where a job is", []string{notRepeated}, "sent once: wants the node to be absent"},
+	"federation/home/claim.go deleteWord":  {"give up a place that is kept, or a word that does not count", []string{endsItself}, "deletes what it compares"},
+	"federation/home/claim.go giveUpPlace": {"give up a place of a move that its former home knows nothing of", []string{endsItself}, "writes the word that it compares"},
+	"federation/home/claim.go redirect":    {"tell the directory where a job is that was removed where its word leads", []string{endsItself}, "writes the word that it compares"},
+	"federation/home/unproved.go again":    {"move again what is nowhere", []string{endsItself}, "writes the word that it compares"},
+	"federation/home/departure.go stop":    {"move: stop", []string{endsItself}, "writes the configuration that it compares"},
+	"federation/home/shut.go close":        {"move: close", []string{endsItself}, "writes the configuration that it compares"},
 	"federation/home/rename.go rename": {"move a job that is nowhere", []string{endsItself, notRepeated}, "writes the word that it compares; the first one " +
 		"is sent once"},
 	"federation/home/arrive.go put": {"move: keep the place", []string{endsItself, notRepeated}, "writes the word that it compares; the first one is sent once"},

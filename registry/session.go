@@ -59,6 +59,7 @@ type Session struct {
 	suspended bool          // by the backend, until the next renewal
 	lost      error         // why it is over; nil while it is not
 	abandoned bool          // its claim must not be taken up again
+	dropped   time.Duration // on clock: when the store dropped its nodes at the earliest; once it is over
 	shown     SessionState  // what the last change notification told
 	changed   chan struct{} // closed and replaced at every change of state
 	done      chan struct{}
@@ -143,6 +144,30 @@ func (s *Session) Remaining() time.Duration {
 	return is.expiry - now
 }
 
+// Held returns for how long at least the store goes on to hold the session's nodes, also when it is lost: nobody else can have
+// before that what they stand for. Where it ended by its own deadline, this is the time to end work that no context reaches, such
+// as another process. It is 0 if the store has ended the session.
+func (s *Session) Held() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	until := s.renewed + s.ttl
+	if s.refresh(); s.lost != nil && !errors.Is(s.lost, ErrAbandoned) { // what the process gives up, the store keeps
+		until = s.dropped
+	}
+	return max(0, until-s.clock())
+}
+
+// Over returns for how long, at most, the store has dropped the session's nodes by now; 0 if it cannot have. It has not within
+// the TTL after the last confirmed keep-alive was sent, unless it says that the session is over, or the process gave it up.
+func (s *Session) Over() time.Duration {
+	if s.State() != SessionLost {
+		return 0
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(0, s.clock()-s.dropped)
+}
+
 // Abandon gives the session up, for a reason that its Err will wrap beside [ErrAbandoned]. It is for a
 // process that holds nodes which it may neither follow nor delete: they vanish when the TTL has passed at
 // the latest, as after a crash, because neither the session nor its claim is kept alive any more. All that
@@ -157,7 +182,7 @@ func (s *Session) Abandon(reason error) {
 		if reason != nil {
 			lost = fmt.Errorf("%w: %w", lost, reason)
 		}
-		s.markLost(lost)
+		s.markLost(lost, s.clock())
 	}
 	s.refresh()
 }
@@ -190,7 +215,7 @@ func (s *Session) lose(reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.lost == nil {
-		s.markLost(reason)
+		s.markLost(reason, s.renewed) // then the store still had it
 	}
 	s.refresh()
 }
@@ -225,7 +250,7 @@ func (s *Session) refresh() SessionState { return s.refreshAt(s.clock()) }
 // refreshAt is refresh at a time of the clock.
 func (s *Session) refreshAt(now time.Duration) SessionState {
 	if s.lost == nil && now >= s.expiry() {
-		s.markLost(fmt.Errorf("no keep-alive was confirmed for %s of a TTL of %s", now-s.renewed, s.ttl))
+		s.markLost(fmt.Errorf("no keep-alive was confirmed for %s of a TTL of %s", now-s.renewed, s.ttl), s.renewed+s.ttl)
 	}
 	state := SessionConnected
 	switch {
@@ -285,8 +310,10 @@ func (s *Session) check() {
 	s.refresh()
 }
 
-// markLost ends the session, as the next refresh tells. The caller holds mu.
-func (s *Session) markLost(reason error) {
+// markLost ends the session, as the next refresh tells. The store drops its nodes at a time of the clock, unless it does by
+// itself when the TTL is over. The caller holds mu.
+func (s *Session) markLost(reason error, dropped time.Duration) {
+	s.dropped = min(dropped, s.renewed+s.ttl)
 	if !errors.Is(reason, ErrSessionLost) {
 		reason = fmt.Errorf("%w: session %s: %w", ErrSessionLost, s.id, reason)
 	}

@@ -87,6 +87,36 @@ func TestSessionGoesThroughItsStates(t *testing.T) {
 	})
 }
 
+func TestSinceWhenASessionIsOver(t *testing.T) {
+	for name, test := range map[string]struct {
+		end  func(p *fakeProcess) // a second after the last confirmed keep-alive was sent
+		over time.Duration        // seven seconds after it
+	}{
+		"it ran out":                 {func(*fakeProcess) {}, time.Second},
+		"the store says so":          {func(p *fakeProcess) { p.control.Lose(registry.ErrSessionLost) }, 7 * time.Second},
+		"it was given up":            {func(p *fakeProcess) { p.session.Abandon(nil) }, 6 * time.Second},
+		"given up after it ran out":  {func(p *fakeProcess) { time.Sleep(5500 * time.Millisecond); p.session.Abandon(nil) }, time.Second},
+		"the machine stood still":    {func(p *fakeProcess) { p.asleep.Store(int64(time.Minute)) }, time.Minute + time.Second},
+		"the store says so too late": {func(p *fakeProcess) { time.Sleep(5500 * time.Millisecond); p.control.Lose(registry.ErrSessionLost) }, time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inProcess(t, func(p *fakeProcess) {
+				began := time.Now()
+				time.Sleep(time.Second)
+				require.Zero(p, p.session.Over())
+				test.end(p)
+				time.Sleep(7*time.Second - time.Since(began))
+				require.Equal(p, test.over, p.session.Over())
+			})
+		})
+	}
+	inProcess(t, func(p *fakeProcess) {
+		time.Sleep(ttl * 5 / 6)
+		p.requireState(registry.SessionLost)
+		require.Zero(p, p.session.Over(), "the store still has it")
+	})
+}
+
 func TestSessionDoneNeedsNobodyToLook(t *testing.T) {
 	inProcess(t, func(p *fakeProcess) {
 		start := time.Now()
@@ -173,6 +203,32 @@ func TestSessionIsAbandonedWithoutAReason(t *testing.T) {
 		require.ErrorIs(p, p.session.Err(), registry.ErrAbandoned)
 		require.NotContains(p, p.session.Err().Error(), "nil")
 	})
+}
+
+// What ended a session decides for how long others cannot have what its nodes stand for.
+func TestForHowLongASessionIsHeld(t *testing.T) {
+	for name, test := range map[string]struct {
+		after time.Duration
+		end   func(p *fakeProcess)
+		held  time.Duration
+	}{
+		"it is not over":            {time.Second, func(*fakeProcess) {}, 5 * time.Second},
+		"its deadline":              {5 * time.Second, func(*fakeProcess) {}, time.Second},
+		"its deadline, long ago":    {time.Minute, func(*fakeProcess) {}, 0},
+		"a sleep beyond its end":    {0, func(p *fakeProcess) { p.asleep.Store(int64(ttl)) }, 0},
+		"a sleep until then":        {0, func(p *fakeProcess) { p.asleep.Store(int64(ttl - moment)) }, moment},
+		"the process":               {time.Second, func(p *fakeProcess) { p.session.Abandon(nil) }, 5 * time.Second},
+		"the store":                 {time.Second, func(p *fakeProcess) { p.control.Lose(errors.New("gone")) }, 0},
+		"its deadline, then others": {5*time.Second + moment, func(p *fakeProcess) { p.control.Lose(errors.New("the link is over")) }, time.Second - moment},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inProcess(t, func(p *fakeProcess) {
+				time.Sleep(test.after)
+				test.end(p)
+				require.Equal(t, test.held, p.session.Held())
+			})
+		})
+	}
 }
 
 // TestSessionAfterSleep has time pass that no timer saw, as on a machine that slept.

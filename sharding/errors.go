@@ -21,6 +21,21 @@ var (
 	ErrInvalidStrategy = errors.New("invalid strategy")
 )
 
+// shownInstances is how many instances an error lists.
+const shownInstances = 10
+
+// listed lists instances for an error.
+func listed(instances []string) string {
+	var shown []string
+	for _, instance := range instances[:min(len(instances), shownInstances)] {
+		shown = append(shown, texts.Shorten(instance))
+	}
+	if more := len(instances) - len(shown); more > 0 {
+		return fmt.Sprintf("%q and %d more", shown, more)
+	}
+	return fmt.Sprintf("%q", shown)
+}
+
 // UnknownStrategyError says that no strategy is registered under a name.
 type UnknownStrategyError struct {
 	Name  string   // what was asked for

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/elasticron/elasticron/internal/protect"
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // Run asks the strategy for an assignment and checks the answer. The strategy gets a copy of the request in normal
@@ -30,7 +31,7 @@ func Run(strategy Strategy, r Request) (Assignment, error) {
 		err = check(assignment, offered, r.Total)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("assign %d items of job %q: %w", r.Total, r.Job, err)
+		return nil, fmt.Errorf("assign %d items of job %q: %w", r.Total, texts.Shorten(r.Job), err)
 	}
 	return assignment, nil
 }
@@ -57,8 +58,8 @@ func check(assignment Assignment, instances []string, total int) error {
 			return fmt.Errorf("%w: item %d belongs to no instance", ErrInvalidAssignment, item)
 		}
 		if !offered[instance] {
-			return fmt.Errorf("%w: item %d belongs to %q, which is not among the instances %q",
-				ErrInvalidAssignment, item, instance, instances)
+			return fmt.Errorf("%w: item %d belongs to %q, which is not among the instances %s",
+				ErrInvalidAssignment, item, texts.Shorten(instance), listed(instances))
 		}
 	}
 	return nil

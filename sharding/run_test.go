@@ -2,8 +2,11 @@ package sharding_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -87,6 +90,35 @@ func TestRunRefusesBadRequests(t *testing.T) {
 	_, err = sharding.Run(answer(), sharding.Request{Job: "orders", Instances: []string{"a", ""}})
 	require.ErrorIs(t, err, sharding.ErrInvalidRequest)
 	require.EqualError(t, err, `invalid sharding request: job "orders": instances ["a" ""] have an empty id`)
+}
+
+// What no memory can hold is an error like any other.
+func TestRunRefusesTooManyItems(t *testing.T) {
+	t.Parallel()
+	for _, instances := range [][]string{nil, {"a"}} {
+		for _, total := range []int{10_000_001, math.MaxInt32, math.MaxInt} {
+			_, err := sharding.Run(answer(), sharding.Request{Job: "orders", Instances: instances, Total: total})
+			require.ErrorIs(t, err, sharding.ErrInvalidRequest)
+			require.EqualError(t, err, fmt.Sprintf(`invalid sharding request: job "orders": total is %d, want at most 10000000`, total))
+		}
+	}
+}
+
+// However many instances there are, and however long their ids, errors are for people to read.
+func TestErrorsOfManyInstancesAreShort(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 10_000)
+	var many []string
+	for n := range 3000 {
+		many = append(many, fmt.Sprintf("10.0.0.%04d@-@%s", n, long))
+	}
+	_, err := sharding.Run(answer(long), sharding.Request{Job: long, Instances: many, Total: 1})
+	require.ErrorIs(t, err, sharding.ErrInvalidAssignment)
+	require.ErrorContains(t, err, "and 2990 more")
+	require.Less(t, len(err.Error()), 10_000)
+	_, err = sharding.Run(answer(), sharding.Request{Job: long, Instances: append(many, ""), Total: 1})
+	require.ErrorIs(t, err, sharding.ErrInvalidRequest)
+	require.Less(t, len(err.Error()), 10_000)
 }
 
 func TestRunDoesNotAskWithoutInstances(t *testing.T) {

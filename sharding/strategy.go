@@ -3,6 +3,8 @@ package sharding
 import (
 	"fmt"
 	"slices"
+
+	"github.com/elasticron/elasticron/internal/texts"
 )
 
 // Strategy assigns the items of a job to its instances.
@@ -38,7 +40,8 @@ type Request struct {
 	// mean nothing. An id must not be empty.
 	Instances []string
 
-	// Total is the job's sharding total count: the items are 0..Total-1. It must not be negative.
+	// Total is the job's sharding total count: the items are 0..Total-1. It must not be negative, nor above 10 million, which
+	// is far more than a job may have.
 	Total int
 
 	// Current is the assignment in force. It may be nil or of another length, if there was none or
@@ -46,13 +49,19 @@ type Request struct {
 	Current Assignment
 }
 
+// mostItems bounds the items of a request.
+const mostItems = 10_000_000
+
 // normal returns a copy of the request in the form that strategies rely on, or what is wrong with it.
 func (r Request) normal() (Request, error) {
 	if r.Total < 0 {
-		return Request{}, fmt.Errorf("%w: job %q: total is %d, want 0 or more", ErrInvalidRequest, r.Job, r.Total)
+		return Request{}, fmt.Errorf("%w: job %q: total is %d, want 0 or more", ErrInvalidRequest, texts.Shorten(r.Job), r.Total)
+	}
+	if r.Total > mostItems { // while an assignment of them has room in memory
+		return Request{}, fmt.Errorf("%w: job %q: total is %d, want at most %d", ErrInvalidRequest, texts.Shorten(r.Job), r.Total, mostItems)
 	}
 	if slices.Contains(r.Instances, "") {
-		return Request{}, fmt.Errorf("%w: job %q: instances %q have an empty id", ErrInvalidRequest, r.Job, r.Instances)
+		return Request{}, fmt.Errorf("%w: job %q: instances %s have an empty id", ErrInvalidRequest, texts.Shorten(r.Job), listed(r.Instances))
 	}
 	r.Instances = sorted(r.Instances)
 	current := NewAssignment(r.Total)

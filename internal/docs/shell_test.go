@@ -14,7 +14,7 @@ import (
 
 // others are the programs of others that pages may name in a block for a shell. How they are used is not checked.
 var others = []string{
-	"cd", "curl", "etcd", "etcdctl", "etcdutl", "helm", "install", "kubectl", "mkdir", "podman", "skopeo", "sudo", "systemctl", "systemd-sysusers",
+	"cd", "curl", "etcd", "etcdctl", "etcdutl", "helm", "install", "kubectl", "mkdir", "podman", "printf", "skopeo", "sudo", "systemctl", "systemd-sysusers",
 }
 
 // In the blocks for a shell, `make` has a target that exists, `go` a folder that exists, and whatever takes a file of this

@@ -21,7 +21,7 @@ type Elsewhere struct {
 	// registry that the job leaves, until it has arrived.
 	Config string
 	// Kept is the revision of the node that keeps the job's place in its new home; 0 while that is not known. Once it is
-	// known, the job has arrived when the node is not at this revision any more. Where nothing moves, it is the revision of
+	// known, the job has arrived when that node was written since. Where nothing moves, it is the revision of
 	// what Home says of where the job is, if that is older than this word and does not count any more.
 	Kept registry.Revision
 	// Since is when the job was stopped for its move.
@@ -39,8 +39,20 @@ func (e Elsewhere) KeptBy(n registry.Node) bool {
 	return is && place.Arriving && place.Move == e.Move && (e.Kept == 0 || e.Kept == n.Revision)
 }
 
-// Arrived tells whether a job that was leaving has arrived, as the config node of its new home tells.
-func (e Elsewhere) Arrived(n registry.Node) bool { return e.Kept != 0 && !e.KeptBy(n) }
+// Arrived tells whether a job that was leaving has arrived, as the config node of its new home proves: it is the one that
+// kept the place, and was written since.
+func (e Elsewhere) Arrived(n registry.Node) bool {
+	place, is := DecodeElsewhere(n)
+	keptAnew := is && place.Arriving && place.Move == e.Move
+	return e.Kept != 0 && n.Created <= e.Kept && n.Revision > e.Kept && !keptAnew
+}
+
+// Unproved tells whether a job that was leaving is neither on its way nor proved to have arrived: the node that kept its place is
+// gone. It has arrived and was removed since, or the new home was restored from a backup of before. Nobody can tell these
+// apart, so what the former home keeps of the job may be all that there is.
+func (e Elsewhere) Unproved(n registry.Node) bool {
+	return e.Kept != 0 && !e.KeptBy(n) && !e.Arrived(n)
+}
 
 // elsewhereBegins is how the text of every Elsewhere begins, and that of no config: that begins with the name.
 const elsewhereBegins = `{"home":`

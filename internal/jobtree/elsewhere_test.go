@@ -56,13 +56,17 @@ func TestWhetherAJobHasArrived(t *testing.T) {
 		"the place is kept":         {0, "X", place, true, false},
 		"for another move":          {0, "Y", place, false, false},
 		"it is noted":               {7, "X", place, true, false},
-		"it was kept once more":     {6, "X", place, false, true},
+		"it was kept once more":     {6, "X", place, false, false},
 		"the job is there":          {7, "X", registry.Node{Value: `{"jobName":"x"}`, Revision: 9}, false, true},
-		"it was there, and is gone": {7, "X", registry.Node{}, false, true},
+		"the place or it is gone":   {7, "X", registry.Node{}, false, false},
+		"it was stored anew":        {7, "X", registry.Node{Value: `{"jobName":"x"}`, Created: 9, Revision: 9}, false, false},
+		"it is older than the move": {7, "X", registry.Node{Value: `{"jobName":"x"}`, Created: 3, Revision: 5}, false, false},
+		"it was there, and went on": {7, "X", registry.Node{Value: `{"home":"c"}`, Created: 3, Revision: 9}, false, true},
 	} {
 		e := jobtree.Elsewhere{Home: "b", Move: test.move, Kept: test.kept, Config: "{}"}
 		require.Equal(t, test.by, e.KeptBy(test.node), name)
 		require.Equal(t, test.has, e.Arrived(test.node), name)
+		require.Equal(t, test.kept != 0 && !test.by && !test.has, e.Unproved(test.node), name)
 	}
 }
 

@@ -29,6 +29,17 @@ func (s *State) MarkOutlives(item int) bool {
 	return s.Layout() == ElasticJob3 && nodes != nil && nodes.running != nil && nodes.running.Session == 0
 }
 
+// Runs tells whether an item runs. Java takes away whatever mark an item has when it ends a run of it, and when it connects
+// again: what it takes it from goes on, as the record says while the session lasts under which that runs.
+func (s *State) Runs(item int) bool {
+	if s.Item(item).Running.Exists() {
+		return true
+	}
+	stored := s.Record(item)
+	run := stored.Value.Current
+	return stored.Err == nil && stored.Value.State == ItemRunning && run != nil && run.Session != 0 && s.Instance(run.Instance).Session == run.Session
+}
+
 // Runner returns the id of the instance that runs an item, whoever owns the item by now; empty if nothing runs. The marks of
 // Elastic-Job-Lite do not say whose they are: then it is the owner, or else the one whose session holds the mark.
 func (s *State) Runner(item int) string {

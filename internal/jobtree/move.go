@@ -32,6 +32,14 @@ type MoveMark struct {
 	State string    `json:"state"`
 	When  time.Time `json:"when"`
 	Away  bool      `json:"away"` // returned from here, and not to here
+	// Servers are those that the registry which the job leaves had before the move disabled them; nil is one without a node.
+	Servers map[string]*string `json:"servers"`
+}
+
+// Disabled tells whether the move, and nobody else, has disabled a server.
+func (m MoveMark) Disabled(server string) bool {
+	was, is := m.Servers[server]
+	return is && (m.State == MoveDrained || m.State == MoveConfirmed) && (was == nil || *was != EncodeServer(true))
 }
 
 // DecodeMove reads the node of [Tree.Move]. The zero mark is that of a node that is not there. The error does not quote the
@@ -44,4 +52,24 @@ func DecodeMove(n registry.Node) (m MoveMark, err error) {
 		return m, fmt.Errorf("%s cannot be read: its %d bytes are no JSON object with an id", n.Path, len(n.Value))
 	}
 	return m, nil
+}
+
+// KeepDisabled returns the text of a mark with a server as one that was disabled before the move, so that it stays so where the job
+// comes back. All else stays as it is, also what this version does not know.
+func KeepDisabled(text, server string) (string, error) {
+	var mark, servers map[string]json.RawMessage
+	err := json.Unmarshal([]byte(text), &mark)
+	if had := mark["servers"]; err == nil && had != nil {
+		err = json.Unmarshal(had, &servers)
+	}
+	if err != nil {
+		return "", fmt.Errorf("the %d bytes of a move's mark are no JSON object with servers", len(text))
+	}
+	if servers == nil {
+		servers = make(map[string]json.RawMessage)
+	}
+	servers[server], _ = json.Marshal(EncodeServer(true)) //nolint:errchkjson // a string
+	mark["servers"], _ = json.Marshal(servers)            //nolint:errchkjson // they were read from JSON
+	all, _ := json.Marshal(mark)                          //nolint:errchkjson // it was, too
+	return string(all), nil
 }

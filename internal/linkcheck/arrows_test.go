@@ -15,6 +15,7 @@ import (
 // the packages at and below it that have no row of their own.
 var rooms = []struct{ name, imports string }{
 	// Tools that know nothing of jobs.
+	{"internal/chance", ""},
 	{"internal/execution", ""},
 	{"internal/logqueue", ""},
 	{"internal/option", ""},
@@ -23,6 +24,7 @@ var rooms = []struct{ name, imports string }{
 	{"internal/reference", ""},
 	{"internal/standstill", ""},
 	{"internal/texts", ""},
+	{"internal/timezone", ""},
 	{"internal/repeats", "internal/texts"},
 	{"internal/tlstest", ""},
 
@@ -40,7 +42,7 @@ var rooms = []struct{ name, imports string }{
 
 	// Jobs as users write and configure them, and the tree in which they stand.
 	{"cronexpr", "internal/option"},
-	{"job", "cronexpr internal/execution internal/reference internal/texts"},
+	{"job", "cronexpr internal/execution internal/reference internal/texts internal/timezone"},
 	{"internal/inforce", "job"},
 	{"internal/protect", "job"},
 	{"job/internal/tail", ""},
@@ -74,7 +76,7 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/notify", "internal/protect job scheduler/internal/actor scheduler/internal/stopping"},
 	{"scheduler/internal/fires", "cronexpr internal/inforce internal/jitter job"},
 	{"scheduler/internal/policy", "cronexpr internal/inforce internal/jitter internal/jobtree job"},
-	{"scheduler/internal/room", "internal/inforce internal/jobtree job registry scheduler/internal/policy"},
+	{"scheduler/internal/room", "internal/chance internal/inforce internal/jobtree job registry scheduler/internal/policy"},
 	{"scheduler/internal/peers", "internal/jobtree job registry scheduler/internal/room sharding"},
 	{"scheduler/internal/javapeers", "cronexpr failover internal/javarules internal/jobtree internal/option internal/protect internal/resharding job registry scheduler/internal/actor scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/configuration", "internal/inforce internal/jobtree internal/protect job job/errorhandler scheduler/internal/asking scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room sharding"},
@@ -85,22 +87,22 @@ var rooms = []struct{ name, imports string }{
 	{"scheduler/internal/missed", "internal/jobtree job registry scheduler/internal/fires scheduler/internal/peers scheduler/internal/policy scheduler/internal/room"},
 	{"scheduler/internal/requests", "internal/jobtree registry scheduler/internal/peers scheduler/internal/room"},
 	{"scheduler/internal/wholeround", "internal/barrier internal/jobtree job registry scheduler/internal/actor scheduler/internal/fires scheduler/internal/policy scheduler/internal/room"},
-	{"scheduler/internal/executions", "internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
+	{"scheduler/internal/executions", "internal/chance internal/execution internal/inforce internal/jobtree internal/protect job registry scheduler/internal/actor scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/room scheduler/internal/stopping"},
 	{"scheduler/internal/mending", "internal/jobtree job registry scheduler/internal/actor scheduler/internal/executions scheduler/internal/room"},
 	{"scheduler/internal/rounds", "failover internal/jobtree job registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/load scheduler/internal/missed scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/wholeround"},
-	{"scheduler", "cronexpr internal/byhand internal/execution internal/inforce internal/instanceid internal/jitter internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
+	{"scheduler", "cronexpr internal/byhand internal/chance internal/execution internal/inforce internal/instanceid internal/jitter internal/jobtree internal/logqueue internal/option internal/patience internal/protect internal/repeats internal/resharding internal/texts job job/errorhandler registry scheduler/internal/actor scheduler/internal/admission scheduler/internal/asking scheduler/internal/configuration scheduler/internal/executions scheduler/internal/fires scheduler/internal/following scheduler/internal/handover scheduler/internal/javapeers scheduler/internal/leadership scheduler/internal/load scheduler/internal/lost scheduler/internal/membership scheduler/internal/mending scheduler/internal/notify scheduler/internal/peers scheduler/internal/policy scheduler/internal/requests scheduler/internal/room scheduler/internal/rounds scheduler/internal/stopping scheduler/internal/together scheduler/internal/wholeround sharding"},
 
 	// What looks at a scheduler.
 	{"history", "internal/logqueue internal/option internal/protect internal/texts job"},
-	{"history/observe", "history scheduler"},
+	{"history/observe", "history registry scheduler"},
 	{"health", "scheduler"},
 	{"dump", "internal/jobtree internal/option scheduler"},
 	{"metrics", "internal/option job scheduler"},
-	{"clustertest", "cronexpr internal/execution internal/jobtree job registry registry/memory scheduler"},
+	{"clustertest", "cronexpr internal/execution internal/jitter internal/jobtree job registry registry/memory scheduler"},
 
 	// What acts on the tree from outside.
 	{"seed", "internal/guarded internal/jobtree internal/option job registry"},
-	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option job registry sharding"},
+	{"migrate", "cronexpr failover internal/guarded internal/jobtree internal/option internal/timezone job registry sharding"},
 	{"operate", "cronexpr internal/byhand internal/inforce internal/javarules internal/jobtree internal/option internal/protect internal/texts job job/httpjob job/script registry sharding"},
 	{"operate/jobfile", "internal/guarded internal/jobtree operate registry seed"},
 	{"federation/home", "cronexpr failover internal/guarded internal/inforce internal/jitter internal/jobtree internal/option job operate registry"},
@@ -111,7 +113,7 @@ var rooms = []struct{ name, imports string }{
 	{"console/web", ""},
 	{"console/live", "console/access history internal/jobtree internal/option job operate registry"},
 	{"console/api/wire", "history operate registry"},
-	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect internal/texts job operate operate/jobfile registry seed"},
+	{"console/api", "console/access console/api/wire console/live cronexpr history internal/jobtree internal/option internal/protect internal/texts internal/timezone job operate operate/jobfile registry seed"},
 	{"console/client", "console/api/wire history internal/option operate operate/jobfile registry"},
 	{"console/figures", "console/live"},
 	{"console", "console/access console/api console/figures console/live console/web history internal/jobtree internal/option internal/texts operate registry"},

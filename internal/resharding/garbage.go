@@ -16,7 +16,7 @@ type Garbage struct {
 // GarbageOf lists what a leader may remove:
 //
 //   - instances that no session owns. Nobody answers for them, and they would be given items.
-//   - servers without an instance about which no operator said anything, but for those of [jobtree.ElasticJob3].
+//   - servers without an instance about which no operator said anything, unless Java instances share the job.
 //   - marks of claims for which nothing runs.
 //   - wishes for a claimant of items that do not wait.
 //   - missed fires of items that have run for them since. What runs may be taken back yet.
@@ -62,8 +62,8 @@ func (g *gatherer) ghosts() {
 }
 
 func (g *gatherer) servers() {
-	if g.s.Layout() == jobtree.ElasticJob3 {
-		return // whoever starts there writes its server first, and gets no items without it; operators tidy up
+	if g.s.SharedWithJava() {
+		return // who starts there writes its server first, and leads no job, or gets no items, without it; operators tidy up
 	}
 	for _, server := range g.s.Servers {
 		inUse := slices.ContainsFunc(g.s.Instances, func(i jobtree.Instance) bool {

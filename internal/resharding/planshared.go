@@ -1,6 +1,8 @@
 package resharding
 
 import (
+	"slices"
+
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
@@ -18,15 +20,20 @@ func PlanStaying(s *jobtree.State, term registry.Revision) Plan {
 //
 // Java takes the mark of a running item from whoever has it when it begins, so an item that runs stays
 // with its owner until it has ended. Nobody waits for that: the request is answered at once, and the
-// item is moved by another plan. So is what hold holds.
+// item is moved by another plan. So is what hold holds. One that runs and has no owner gets who runs it until then: while the
+// last items have none, the job has fewer than its settings say, and nothing of it begins.
 func planShared(s *jobtree.State, plan Plan, members []jobtree.Instance, wanted sharding.Assignment, term registry.Revision, hold func(from, to string) bool) Plan {
 	tree := s.Tree()
 	var moved []move
 	conditions := guards(s, members, term, maxConditions)
 	for _, m := range moves(s, wanted) {
 		from := s.Owner(m.item)
-		if it := s.Item(m.item); it.Running.Exists() || it.Remains.Exists() || hold != nil && hold(from, m.owner) {
+		if s.Runs(m.item) || s.Item(m.item).Remains.Exists() || hold != nil && hold(from, m.owner) {
 			plan.Held = append(plan.Held, m.item)
+			if runner := s.Runner(m.item); from == "" && slices.ContainsFunc(members, func(i jobtree.Instance) bool { return i.ID == runner }) {
+				conditions = append(conditions, registry.Unchanged(tree.ItemInstance(m.item), s.Item(m.item).InstanceRevision))
+				moved = append(moved, move{m.item, runner})
+			}
 			continue
 		}
 		moved = append(moved, m)

@@ -2,12 +2,14 @@ package resharding_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/internal/resharding"
+	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/sharding"
 )
@@ -227,4 +229,63 @@ func TestSharedPlansComeToJavasAssignment(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, ownersOf(s))
 	})
+}
+
+// Java takes the mark away of an execution that goes on, which its record says as long as its session lasts.
+func TestASharedPlanLeavesWhatRunsWithoutAMark(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		lives bool
+		held  []int
+	}{"its process lives": {true, []int{1}}, "its process is gone": {false, nil}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 4)
+			w.join("10.0.0.1")
+			require.Equal(t, 4, w.reshardShared().Moved)
+			session := w.sharedState().Instance(instanceID("10.0.0.1")).Session
+			if !test.lives {
+				session++
+			}
+			fire := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+			record, err := jobtree.Record{}.Begin(jobtree.Begin{
+				Instance: instanceID("10.0.0.1"), Session: session, Source: job.Scheduled, Fire: fire, Time: fire,
+			})
+			require.NoError(t, err)
+			w.do(registry.Put(tree.ItemRecord(1), jobtree.EncodeRecord(record)))
+			w.join("10.0.0.2")
+			w.do(registry.Put(tree.Necessary(), ""))
+			require.Equal(t, test.held, w.reshardShared().Held)
+		})
+	}
+}
+
+// A Java instance of 2.1.5 that starts writes its server first and its instance a moment later. Without the server nobody leads
+// once it is alone, so what was written of servers stays.
+func TestServersOfAJobThatJavaSharesStay(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1)
+	w.join("10.0.0.1")
+	w.reshardShared()
+	w.do(registry.Put(tree.Server("10.0.0.2"), ""))
+	require.Empty(t, resharding.GarbageOf(w.sharedState(), w.term, time.Time{}, 10).Txns)
+	require.Len(t, resharding.GarbageOf(w.state(), w.term, time.Time{}, 10).Txns, 1)
+}
+
+// An item that runs without an owner, as somebody claimed it when its owner left, gets who runs it: while the last items have no
+// owner, nothing of the job begins.
+func TestASharedPlanGivesWhatRunsWithoutAnOwnerToWhoRunsIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	w.join("10.0.0.1")
+	w.join("10.0.0.2")
+	w.reshardShared()
+	w.mark(3)
+	w.do(registry.Delete(tree.ItemInstance(3)), registry.Put(tree.Necessary(), ""))
+	runner := w.sharedState().Runner(3)
+	require.NotEmpty(t, runner)
+	require.Equal(t, 3, w.sharedState().Total())
+	require.Equal(t, []int{3}, w.reshardShared().Held, "it moves when it has ended")
+	require.Equal(t, 4, w.sharedState().Total())
+	require.Equal(t, runner, w.sharedState().Owner(3))
 }

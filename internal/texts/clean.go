@@ -6,8 +6,16 @@ import (
 )
 
 // Clean returns the text as a database takes it: valid UTF-8 without zero characters, which PostgreSQL
-// refuses, and cut to at most limit characters.
+// refuses, and cut to at most limit characters. What it returns may be kept for long: it does not hold the rest of the text.
 func Clean(text string, limit int) string {
+	cleaned := clean(text, limit)
+	if len(cleaned) != len(text) {
+		return strings.Clone(cleaned)
+	}
+	return cleaned
+}
+
+func clean(text string, limit int) string {
 	// Every character has at most four bytes: what is beyond is not even looked at.
 	if most := 4 * limit; len(text) > most+utf8.UTFMax {
 		text = text[:most+utf8.UTFMax]

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -32,6 +33,16 @@ func TestTextIsWhatADatabaseTakes(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, row.want, texts.Clean(row.text, row.limit))
 		})
+	}
+}
+
+// What is kept of a text of a megabyte does not keep the megabyte.
+func TestTextLetsGoOfTheRest(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("x", 1000), strings.Repeat("😀", 1000), strings.Repeat("€", 5)} {
+		cleaned := texts.Clean(text, 4)
+		require.Equal(t, string([]rune(text)[:4]), cleaned)
+		require.NotSame(t, unsafe.StringData(text), unsafe.StringData(cleaned))
 	}
 }
 

@@ -31,25 +31,19 @@ func (k *members) balance() []grpc.DialOption {
 	return []grpc.DialOption{
 		grpc.WithDisableServiceConfig(), // with which etcd's client asks for another balancer
 		grpc.WithDefaultServiceConfig(fmt.Sprintf(`{"loadBalancingConfig": [{%q: {}}]}`, balancerName)),
-		grpc.WithChainUnaryInterceptor(
-			func(ctx context.Context, method string, req, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker, opts ...grpc.CallOption) error {
-				return invoke(context.WithValue(ctx, membersKey{}, k), method, req, reply, conn, opts...)
-			},
-		),
-		grpc.WithChainStreamInterceptor(
-			func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string, stream grpc.Streamer, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-				return stream(context.WithValue(ctx, membersKey{}, k), desc, conn, method, opts...)
-			},
-		),
+		grpc.WithChainUnaryInterceptor(k.checkAnswer),
+		grpc.WithChainStreamInterceptor(k.checkStream),
 	}
 }
 
 // What the context of a call says to the balancer: what is known of the members; to which one a question goes; where to say to
-// which one the call goes.
+// which one, and over which connection, the call goes; to whom a [greeting] goes.
 type (
 	membersKey struct{}
 	onlyKey    struct{}
 	chosenKey  struct{}
+	calledKey  struct{}
+	greetKey   struct{}
 )
 
 // question has a read of the context go to one member, or nowhere.
@@ -68,7 +62,7 @@ func (balancerBuilder) Name() string { return balancerName }
 
 // Build implements [balancer.Builder].
 func (balancerBuilder) Build(conn balancer.ClientConn, options balancer.BuildOptions) balancer.Balancer {
-	return membersBalancer{base.NewBalancerBuilder(balancerName, pickerBuilder{}, base.Config{}).Build(conn, options)}
+	return membersBalancer{base.NewBalancerBuilder(balancerName, &pickerBuilder{}, base.Config{}).Build(conn, options)}
 }
 
 // membersBalancer is gRPC's own, which connects to all members, for endpoints as etcd's client names them.
@@ -83,16 +77,30 @@ func (b membersBalancer) UpdateClientConnState(s balancer.ClientConnState) error
 	return b.Balancer.UpdateClientConnState(s)
 }
 
-type pickerBuilder struct{}
+// pickerBuilder makes the pickers of one balancer, one after the other.
+type pickerBuilder struct {
+	standing map[balancer.SubConn]*connection
+}
 
-// Build implements [base.PickerBuilder].
-func (pickerBuilder) Build(info base.PickerBuildInfo) balancer.Picker {
-	if len(info.ReadySCs) == 0 {
-		return base.NewErrPicker(balancer.ErrNoSubConnAvailable)
-	}
-	p := new(picker)
+// pickers numbers all pickers.
+var pickers atomic.Int64
+
+// Build implements [base.PickerBuilder]. gRPC calls it whenever a connection has come to stand, or does not any more. So one that
+// was not there the last time is a new one, with what may be another server behind it.
+func (b *pickerBuilder) Build(info base.PickerBuildInfo) balancer.Picker {
+	before := b.standing
+	b.standing = make(map[balancer.SubConn]*connection)
+	p := &picker{number: pickers.Add(1)}
 	for conn, of := range info.ReadySCs {
-		p.ready = append(p.ready, connected{conn, of.Address.Addr})
+		c := before[conn]
+		if c == nil {
+			c = &connection{SubConn: conn, address: of.Address.Addr}
+		}
+		b.standing[conn] = c
+		p.ready = append(p.ready, c)
+	}
+	if len(p.ready) == 0 {
+		return base.NewErrPicker(balancer.ErrNoSubConnAvailable)
 	}
 	p.next.Store(rand.Uint32()) // processes that start together do not all begin with the same member
 	return p
@@ -100,31 +108,47 @@ func (pickerBuilder) Build(info base.PickerBuildInfo) balancer.Picker {
 
 // picker chooses among the members that are connected.
 type picker struct {
-	ready []connected
-	next  atomic.Uint32
-}
-
-// connected is a member with a connection to it.
-type connected struct {
-	conn    balancer.SubConn
-	address string
+	ready  []*connection
+	next   atomic.Uint32
+	number int64
+	seen   atomic.Bool // members knows of it
 }
 
 // Pick implements [balancer.Picker].
 func (p *picker) Pick(call balancer.PickInfo) (balancer.PickResult, error) {
 	k, known := call.Ctx.Value(membersKey{}).(*members)
 	if !known {
-		return balancer.PickResult{SubConn: p.turn().conn}, nil
+		return balancer.PickResult{SubConn: p.turn().SubConn}, nil
 	}
+	if !p.seen.Load() {
+		k.stand(p.ready, p.number)
+		p.seen.Store(true)
+	}
+	if g, greets := call.Ctx.Value(greetKey{}).(*greeting); greets {
+		return p.greet(g)
+	}
+	of, _ := call.Ctx.Value(calledKey{}).(*called)
 	if only, one := call.Ctx.Value(onlyKey{}).(*member); one && call.FullMethodName == pb.KV_Range_FullMethodName {
 		to := p.with(only)
-		if to.conn == nil {
-			return balancer.PickResult{}, status.Error(codes.Unavailable, "the member is not connected")
+		if to == nil {
+			return balancer.PickResult{}, errNotConnected
 		}
-		return balancer.PickResult{SubConn: to.conn, Done: k.judge(only, true)}, nil
+		if of != nil {
+			of.to.Store(to)
+		}
+		return balancer.PickResult{SubConn: to.SubConn, Done: k.judge(only, true)}, nil
+	}
+	if of != nil && k.count() > 1 {
+		k.meet(of.conn, p.ready)
 	}
 	to, m := p.choose(k)
-	result := balancer.PickResult{SubConn: to.conn}
+	if k.foreign(to) {
+		return balancer.PickResult{}, k.isForeign(to)
+	}
+	if of != nil {
+		of.to.Store(to)
+	}
+	result := balancer.PickResult{SubConn: to.SubConn}
 	if strings.HasPrefix(call.FullMethodName, judgedMethods) {
 		result.Done = k.judge(m, false)
 	} else if chosen, asks := call.Ctx.Value(chosenKey{}).(*atomic.Pointer[member]); asks {
@@ -133,29 +157,63 @@ func (p *picker) Pick(call balancer.PickInfo) (balancer.PickResult, error) {
 	return result, nil
 }
 
-// turn returns the next member.
-func (p *picker) turn() connected { return p.ready[int(p.next.Add(1)%uint32(len(p.ready)))] }
+var errNotConnected = status.Error(codes.Unavailable, "the member is not connected")
 
-// choose returns the next member that is not silent, or the next one if all are.
-func (p *picker) choose(k *members) (connected, *member) {
-	among := p.ready
-	if silent := func(c connected) bool { return k.passesOver(k.at(c.address)) }; slices.ContainsFunc(p.ready, silent) {
-		if others := slices.DeleteFunc(slices.Clone(p.ready), silent); len(others) > 0 {
-			among = others
+// greet has a greeting go to the member that it is for. One for any waits for one that nobody has asked.
+func (p *picker) greet(g *greeting) (balancer.PickResult, error) {
+	if g.only != nil {
+		if !slices.Contains(p.ready, g.only) {
+			return balancer.PickResult{}, errNotConnected
+		}
+		g.to = g.only
+		return balancer.PickResult{SubConn: g.to.SubConn}, nil
+	}
+	if g.to != nil { // gRPC had not sent it when that one broke
+		g.to.asking.Unlock()
+		g.to = nil
+	}
+	for _, c := range p.ready {
+		if c.unknown() && c.asking.TryLock() {
+			g.to = c
+			return balancer.PickResult{SubConn: c.SubConn}, nil
 		}
 	}
+	return balancer.PickResult{}, balancer.ErrNoSubConnAvailable
+}
+
+// turn returns the next member.
+func (p *picker) turn() *connection { return p.ready[int(p.next.Add(1)%uint32(len(p.ready)))] }
+
+// choose returns the next member that is of the handle's cluster and not silent, or the next one of as few faults as there is.
+func (p *picker) choose(k *members) (*connection, *member) {
+	among := without(p.ready, k.foreign)
+	if k.our() != 0 {
+		among = without(among, (*connection).unknown)
+	}
+	among = without(among, func(c *connection) bool { return k.isSilent(k.at(c.address)) })
 	to := among[int(p.next.Add(1)%uint32(len(among)))] // one turn a call: two at a time do not take those of each other
 	return to, k.at(to.address)
 }
 
-// with returns the connection to a member; none if there is none.
-func (p *picker) with(m *member) connected {
+// without leaves some connections out, unless that leaves none.
+func without(all []*connection, some func(*connection) bool) []*connection {
+	if !slices.ContainsFunc(all, some) {
+		return all
+	}
+	if others := slices.DeleteFunc(slices.Clone(all), some); len(others) > 0 {
+		return others
+	}
+	return all
+}
+
+// with returns the connection to a member; nil if there is none.
+func (p *picker) with(m *member) *connection {
 	for _, c := range p.ready {
 		if c.address == m.address {
 			return c
 		}
 	}
-	return connected{}
+	return nil
 }
 
 // judge returns what takes in how a call to a member, which begins now, has ended. A question whose answer comes late says

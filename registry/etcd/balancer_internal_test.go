@@ -37,7 +37,7 @@ func newPicking(t *testing.T, addresses ...string) *picking {
 		ready[&connTo{address: a}] = base.SubConnInfo{Address: resolver.Address{Addr: a}}
 	}
 	known := newMembers(func() int { return len(addresses) }, Config{RequestTimeout: time.Second})
-	return &picking{t, known, pickerBuilder{}.Build(base.PickerBuildInfo{ReadySCs: ready})}
+	return &picking{t, known, new(pickerBuilder).Build(base.PickerBuildInfo{ReadySCs: ready})}
 }
 
 func (p *picking) pick(ctx context.Context, method string) (address string, done func(balancer.DoneInfo), err error) {
@@ -285,7 +285,7 @@ func BenchmarkPick(b *testing.B) {
 	for _, a := range []string{"a", "b", "c"} {
 		ready[&connTo{address: a}] = base.SubConnInfo{Address: resolver.Address{Addr: a}}
 	}
-	picker := pickerBuilder{}.Build(base.PickerBuildInfo{ReadySCs: ready})
+	picker := new(pickerBuilder).Build(base.PickerBuildInfo{ReadySCs: ready})
 	b.ReportAllocs()
 	b.RunParallel(func(calls *testing.PB) {
 		for calls.Next() {

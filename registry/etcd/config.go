@@ -19,7 +19,8 @@ import (
 type Config struct {
 	// Endpoints are the client URLs of the cluster's members, such as "http://10.0.0.1:2379". Name
 	// all of them: requests go round among those that answer, and pass over a member that
-	// leaves them unanswered until it answers again. At least one.
+	// leaves them unanswered until it answers again. One that belongs to another cluster than most is passed over, and the
+	// log says so. At least one.
 	Endpoints []string
 
 	// Namespace is the first part of every key: the node "/orders/config" of the namespace "prod" is

@@ -25,6 +25,9 @@
 //
 //   - Revisions are etcd's, of the whole store. They never go back, unless an operator restores a
 //     backup: then restart all processes.
+//   - Every answer names the cluster that it is from. Those of another one than that of most endpoints do not count: a member
+//     that was set up afresh at its old address would know of no session and of nothing that ran. An answer that names none,
+//     as stores that are like etcd may give, is taken as it is. etcd's grpc-proxy passes on what the cluster says.
 //   - A transaction is one etcd transaction. Its conditions become comparisons of revisions and leases. A
 //     plain put also checks that the key has no lease, because a put without a lease would detach the key
 //     from its session, and the key would outlive its owner. [registry.Overwrite] does not check: of a key
@@ -97,7 +100,8 @@
 //
 // When etcd's leader dies, its successor restarts every lease at its full TTL. If a process dies at the
 // same moment, others notice its death that much later. If an endpoint goes dead without a word, the
-// connection notices this after 13 s if the endpoint is the only one. With several endpoints, requests pass it over as soon as
+// connection notices this within 13 s if the endpoint is the only one, and in a third of the session's time if its kernel does
+// not even acknowledge what it is sent. With several endpoints, requests pass it over as soon as
 // one of them has had no answer within its time, and the views leave it within 5 s, or sooner if requests have found it silent.
 //
 // # Recommended settings of the server

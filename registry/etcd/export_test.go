@@ -49,3 +49,11 @@ func (r *Registry) SilentStreams() int {
 	defer r.hub.mu.Unlock()
 	return r.hub.silentStreams
 }
+
+// PassedOver tells whether the member at an address was last heard of as one of another cluster.
+func (r *Registry) PassedOver(address string) bool {
+	k := &r.members.clusters
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.told[address] != 0
+}

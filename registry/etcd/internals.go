@@ -3,8 +3,8 @@ package etcd
 // The files of the package, for those who change it.
 //
 // A handle is made by open.go and config.go, with version.go, login.go and rootcas.go for what comes before the first request,
-// and ended by close.go. Its members are balancer.go and members.go: which of them a call goes to. sessionkeeper.go and
-// keepalive.go keep its session.
+// and ended by close.go. Its members are balancer.go and members.go: which of them a call goes to; and clusterid.go: which of
+// them are of its cluster. sessionkeeper.go and keepalive.go keep its session.
 //
 // A commit:
 //

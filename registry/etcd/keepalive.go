@@ -89,7 +89,7 @@ func (k *keepAliver) stream(ctx context.Context, limit time.Duration) (s *keepAl
 	for left := k.members.count(); ; left-- {
 		living, cancel := context.WithCancel(ctx)
 		s, timeout = &keepAliveStream{cancel: cancel}, time.AfterFunc(limit, cancel)
-		if err = s.open(living, k.service, k.members); err != nil || left <= 1 || !k.members.passesOver(s.member) {
+		if err = s.open(living, k.service, k.members); err != nil || left <= 1 || !k.members.isSilent(s.member) {
 			return s, timeout, false, err
 		}
 		timeout.Stop()
@@ -121,7 +121,7 @@ func (k *keepAliver) takeStream() *keepAliveStream {
 	defer k.mu.Unlock()
 	s := k.idle
 	k.idle = nil
-	if s != nil && k.members.passesOver(s.member) {
+	if s != nil && k.members.isSilent(s.member) {
 		s.cancel()
 		s = nil
 	}

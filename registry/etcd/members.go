@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -28,6 +29,8 @@ type members struct {
 	patience  time.Duration // a member that takes no longer for an answer is not silent
 	epoch     time.Time     // what moments are counted from
 	byAddress sync.Map      // of *member
+	key       []byte        // that is none, and may be read: what a member is asked for
+	clusters  clusters
 
 	mu     sync.Mutex
 	ask    func(ctx context.Context, m *member) // asks one member something; nil: nobody can ask one of them
@@ -45,7 +48,8 @@ type member struct {
 }
 
 func newMembers(count func() int, config Config) *members {
-	return &members{count: count, patience: config.RequestTimeout / 2, epoch: time.Now()}
+	key, _ := newNamespace(config.Namespace).below(registry.Root)
+	return &members{count: count, patience: config.RequestTimeout / 2, epoch: time.Now(), key: []byte(key)}
 }
 
 // now is the present moment. It is never 0.
@@ -60,8 +64,8 @@ func (k *members) at(address string) *member {
 	return m.(*member)
 }
 
-// passesOver tells whether a member should not be asked while another one is there.
-func (k *members) passesOver(m *member) bool {
+// isSilent tells whether a member is silent: it should not be asked while another one is there.
+func (k *members) isSilent(m *member) bool {
 	since := m.silent.Load()
 	return since != 0 && k.now()-since < int64(passedOverFor)
 }
@@ -69,7 +73,7 @@ func (k *members) passesOver(m *member) bool {
 // anyAnswers tells whether there is a member that is not silent as far as is known.
 func (k *members) anyAnswers() (some bool) {
 	k.byAddress.Range(func(_, m any) bool {
-		some = !k.passesOver(m.(*member))
+		some = !k.isSilent(m.(*member))
 		return !some
 	})
 	return some
@@ -108,8 +112,8 @@ func (k *members) unanswered(m *member, sent int64) {
 func (k *members) askUntilHeard(m *member) {
 	defer m.asked.Store(false)
 	began := k.now()
-	for k.passesOver(m) && remote.Sleep(k.life, questionPause) {
-		if k.passesOver(m) && k.answeredSince(began) {
+	for k.isSilent(m) && remote.Sleep(k.life, questionPause) {
+		if k.isSilent(m) && k.answeredSince(began) {
 			ctx, cancel := context.WithTimeout(k.life, questionLimit)
 			k.ask(ctx, m)
 			cancel()
@@ -131,6 +135,13 @@ func (k *members) begin(life context.Context, ask func(ctx context.Context, m *m
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.life, k.ask = life, ask
+}
+
+// opens tells whether the handle is still being opened.
+func (k *members) opens() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.life == nil
 }
 
 // close waits for those who ask. The life of their questions has ended.

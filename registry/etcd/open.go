@@ -27,7 +27,16 @@ const (
 	// A connection that went dead without a word is found by pings; gRPC allows none below 10 s.
 	pingAfter  = 10 * time.Second
 	pingAnswer = 3 * time.Second
+	// A connection on which the other side's kernel acknowledges nothing any more is found sooner, in a third of the session's
+	// time: another one may save the session. But a second is left to the network.
+	acknowledgements = 3
+	leastSilence     = time.Second
 )
+
+// mostSilence returns for how long what was sent on a connection may stay unacknowledged, and a ping unanswered.
+func mostSilence(sessionTTL time.Duration) time.Duration {
+	return min(pingAnswer, max(leastSilence, sessionTTL/acknowledgements))
+}
 
 // Open connects to a cluster and shows that it can be reached, that it accepts this client, and that
 // the namespace may be read. The context and Config.DialTimeout bound that; nothing of the handle
@@ -37,13 +46,15 @@ const (
 // [registry.ErrDenied] if the cluster refuses the user, the password or the certificate;
 // [registry.ErrUnsupported] if the server is older than 3.5.13; otherwise [registry.ErrUnavailable], which
 // names the endpoints and what the last try came to, also if that is an endpoint to which nobody can
-// connect, such as one without a port. On an error nothing is left behind.
+// connect, such as one without a port, or that the endpoints that answer are of several clusters, none of
+// which more than half of them all are of. On an error nothing is left behind.
 func Open(ctx context.Context, config Config) (*Registry, error) {
 	config, err := config.withDefaults()
 	if err != nil {
 		return nil, remote.OpError(registry.OpOpen, "", err)
 	}
-	known := newMembers(func() int { return len(config.Endpoints) }, config)
+	members := countAddresses(config.Endpoints)
+	known := newMembers(func() int { return members }, config)
 	client, server, err := connect(ctx, config, known)
 	if err != nil {
 		return nil, remote.OpError(registry.OpOpen, "", err)
@@ -54,12 +65,26 @@ func Open(ctx context.Context, config Config) (*Registry, error) {
 	return r, nil
 }
 
+// countAddresses counts the members that endpoints name. gRPC makes one connection to an address that is named twice.
+func countAddresses(endpoints []string) int {
+	named := make(map[string]bool)
+	for _, e := range endpoints {
+		if _, rest, found := strings.Cut(e, "://"); found {
+			e = rest
+		}
+		named[e] = true
+	}
+	return len(named)
+}
+
 // New makes a handle on a client that exists already and stays the caller's: Close does not close
 // it, and must come before the client's own Close. Of the config, what concerns connecting is not
 // used, and Endpoints may be empty; give TLS and RootCAs, which ServerTime needs. New does no I/O.
 //
 // The client's KV and Watcher may be others than etcd's own, such as those of etcd's package namespace. A view of such a
 // Watcher may miss what is written just as it begins, while another one is waited for; see the package's documentation.
+//
+// Nor does anybody look at which cluster the members of such a client belong to, see [Config.Endpoints].
 //
 // Since nobody can tell of such a client which requests left it, a commit that is given up while no
 // server can be reached has an unknown outcome rather than certainly none. And what a server or a proxy ends before its time,
@@ -127,7 +152,10 @@ func connectOnce(ctx context.Context, config Config, known *members) (*clientv3.
 	if err != nil {
 		return nil, serverState{}, err
 	}
-	server, err := checkServer(ctx, client, config)
+	var server serverState
+	if err = known.agree(ctx, client.ActiveConnection()); err == nil {
+		server, err = checkServer(ctx, client, config)
+	}
 	if err != nil {
 		return nil, serverState{}, errors.Join(rpctypes.Error(err), ignoreCanceled(client.Close()))
 	}
@@ -216,7 +244,7 @@ func newClient(ctx context.Context, config Config, known *members) (*clientv3.Cl
 		// Only bounds how long the password is checked.
 		DialTimeout:          max(time.Until(deadline), time.Millisecond),
 		DialKeepAliveTime:    pingAfter,
-		DialKeepAliveTimeout: pingAnswer,
+		DialKeepAliveTimeout: mostSilence(config.SessionTTL),
 		DialOptions:          slices.Concat(options, config.askRootCAs(), config.DialOptions, known.balance()),
 		Logger:               zap.NewNop(),
 	})
@@ -234,11 +262,20 @@ func unreachable(err error) error {
 	switch {
 	case strings.Contains(text, "remote error: tls:"):
 		return fmt.Errorf("%w: the server does not accept this client's certificate, or has none for this name: %w", registry.ErrDenied, err)
-	case strings.Contains(text, "authentication handshake failed"):
+	case handshakeRefused(text):
 		return fmt.Errorf("%w: TLS: %w", registry.ErrUnavailable, err)
 	default:
 		return nil
 	}
+}
+
+// handshakeRefused tells whether this side does not take what the other one showed in a handshake, or has no authorities to
+// judge it by. gRPC says that a handshake failed also if the connection was lost meanwhile, as one to a server that is about to
+// start: the next one may do.
+func handshakeRefused(text string) bool {
+	_, why, failed := strings.Cut(text, "authentication handshake failed: ")
+	return failed && slices.ContainsFunc([]string{"tls: ", "x509: ", "credentials: ", noAuthorities},
+		func(refusal string) bool { return strings.Contains(why, refusal) })
 }
 
 func ignoreCanceled(err error) error {

@@ -3,10 +3,13 @@ package etcd_test
 import (
 	"context"
 	"crypto/tls"
+	"errors"
+	"math"
 	"net"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -130,13 +133,77 @@ func TestOpenWithTLS(t *testing.T) {
 	require.ErrorContains(t, err, "certificate")
 
 	secure := []string{strings.Replace(plain.Endpoints()[0], "http://", "https://", 1)}
-	err = refuseToOpen(t, etcd.Config{Endpoints: secure, TLS: trust(ours)})
+	err = refuseToOpen(t, etcd.Config{Endpoints: secure, TLS: trust(ours), DialTimeout: time.Second}) // a server without TLS hangs up
 	require.ErrorIs(t, err, registry.ErrUnavailable)
 	require.ErrorContains(t, err, "handshake failed")
 
 	insecure := []string{strings.Replace(open1.Endpoints()[0], "https://", "http://", 1)}
 	err = refuseToOpen(t, etcd.Config{Endpoints: insecure, DialTimeout: 500 * time.Millisecond})
 	require.ErrorIs(t, err, registry.ErrUnavailable)
+}
+
+// A connection that is lost while TLS shakes hands, as with a server that is about to start, is followed by another one.
+func TestOpenAfterALostHandshake(t *testing.T) {
+	t.Parallel()
+	ours, dir := tlstest.New(t), t.TempDir()
+	ours.Issue(dir+"/server.pem", dir+"/server.key", "server", "127.0.0.1")
+	server := startServer(t, etcdserver.WithTLS(dir+"/server.pem", dir+"/server.key", ""))
+	for name, spoil := range map[string]func(net.Conn){
+		"hung up": func(c net.Conn) { _ = c.Close() },
+		"reset":   func(c net.Conn) { _ = errors.Join(c.(*net.TCPConn).SetLinger(0), c.Close()) },
+		"mute":    func(net.Conn) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			spoils := serve(t, spoil)
+			lost := func(dialed *atomic.Int64, most int64) grpc.DialOption {
+				return grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+					if dialed.Add(1) <= most {
+						address = spoils
+					}
+					return new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(address, "https://"))
+				})
+			}
+			var dialed atomic.Int64
+			config := etcd.Config{
+				TLS:         &tls.Config{RootCAs: ours.Pool(), MinVersion: tls.VersionTLS12},
+				DialTimeout: time.Minute, DialOptions: []grpc.DialOption{lost(&dialed, 1)},
+			}
+			put(t, open(t, server.Endpoints(), func(c *etcd.Config) {
+				c.TLS, c.DialTimeout, c.DialOptions = config.TLS, config.DialTimeout, config.DialOptions
+			}), "/a", "1")
+			require.EqualValues(t, 2, dialed.Load())
+
+			config.Endpoints, config.DialTimeout = server.Endpoints(), time.Second
+			config.DialOptions = []grpc.DialOption{lost(new(atomic.Int64), math.MaxInt64)}
+			err := refuseToOpen(t, config)
+			require.ErrorIs(t, err, registry.ErrUnavailable)
+			require.ErrorContains(t, err, "within 1s")
+		})
+	}
+}
+
+// serve returns an address at which each connection comes to something once it is greeted.
+func serve(t *testing.T, what func(net.Conn)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	var serving sync.WaitGroup
+	t.Cleanup(serving.Wait)
+	t.Cleanup(func() { _ = listener.Close() })
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			defer conn.Close() //nolint:errcheck // most are closed already
+			if _, err := conn.Read(make([]byte, 1)); err == nil {
+				what(conn)
+			}
+		}
+	})
+	return listener.Addr().String()
 }
 
 // TestOpenWithPassword has a user who may use one namespace only.

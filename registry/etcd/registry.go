@@ -66,6 +66,7 @@ func newRegistry(client *clientv3.Client, own bool, members *members, config Con
 	r.life, r.endLife = context.WithCancelCause(context.Background())
 	if own {
 		members.begin(r.life, r.askMember)
+		members.tellOfClusters(r.log)
 	}
 	r.keeper = newSessionKeeper(r)
 	r.queue = newQueue(r)
@@ -77,8 +78,7 @@ func newRegistry(client *clientv3.Client, own bool, members *members, config Con
 
 // askMember asks one member for an answer that it only has if it is in touch with the majority.
 func (r *Registry) askMember(ctx context.Context, m *member) {
-	key, _ := r.ns.below(registry.Root)                                                                            // is none
-	_, _ = pb.NewKVClient(r.client.ActiveConnection()).Range(question(ctx, m), &pb.RangeRequest{Key: []byte(key)}) // the balancer hears of it
+	_, _ = pb.NewKVClient(r.client.ActiveConnection()).Range(question(ctx, m), &pb.RangeRequest{Key: r.members.key}) // the balancer hears of it
 }
 
 // see notes a revision that the store has reached.

@@ -11,6 +11,9 @@ import (
 	"google.golang.org/grpc/credentials"
 )
 
+// noAuthorities is what the error begins with if nobody can tell which authorities to trust.
+const noAuthorities = "authorities: "
+
 // tlsNow returns how a connection that begins now is made secure; nil is as the system does it.
 func (c Config) tlsNow() (*tls.Config, error) {
 	if c.TLS == nil {
@@ -20,7 +23,7 @@ func (c Config) tlsNow() (*tls.Config, error) {
 	if c.RootCAs != nil {
 		var err error
 		if config.RootCAs, err = c.RootCAs(); err != nil {
-			return nil, fmt.Errorf("authorities: %w", err)
+			return nil, fmt.Errorf(noAuthorities+"%w", err)
 		}
 	}
 	return config, nil

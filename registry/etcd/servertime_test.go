@@ -159,11 +159,11 @@ func TestServerTimeWhereOneOfTwoDoesNotAnswer(t *testing.T) {
 
 func TestServerTimeOfAnotherMember(t *testing.T) {
 	t.Parallel()
-	server := startServer(t)
-	good := sharedServer(t).Endpoints()[0]
-	// The client treats both as one cluster; only the clock is asked of here.
-	r := open(t, server.Endpoints(), func(c *etcd.Config) { c.Endpoints = []string{server.Endpoints()[0], good[len("http://"):]} })
-	server.Stop()
+	server := sharedServer(t)
+	away, good := newAddress(t, server), server.Endpoints()[0]
+	r := open(t, server.Endpoints(), func(c *etcd.Config) { c.Endpoints = []string{away.endpoint(), good[len("http://"):]} })
+	require.NoError(t, away.Close())
+	away.breakAll()
 	_, err := r.ServerTime(t.Context())
 	require.NoError(t, err, "an endpoint without a scheme is asked as well, after the one that is down")
 

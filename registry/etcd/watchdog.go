@@ -131,7 +131,7 @@ func (h *hub) changeStream() {
 // silenceLimit is how long the stream of the watches may be silent. The caller holds mu.
 func (h *hub) silenceLimit() time.Duration {
 	if h.silentStreams == 0 {
-		if with := h.r.watched.Load(); with != nil && h.r.members.passesOver(with) && h.r.members.anyAnswers() {
+		if with := h.r.watched.Load(); with != nil && h.r.members.isSilent(with) && h.r.members.anyAnswers() {
 			return maxIdle
 		}
 		return maxSilence

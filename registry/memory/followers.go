@@ -80,6 +80,7 @@ func (fs *followers) reached(revision registry.Revision) []*follower {
 			delete(fs.awaited, f)
 		}
 	}
+	slices.SortFunc(found, byNumber)
 	return found
 }
 

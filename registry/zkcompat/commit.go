@@ -61,7 +61,7 @@ func (r *Registry) finish(ctx context.Context, txn registry.Txn, v verdict) (reg
 	case ctx.Err() == nil:
 		return 0, err
 	}
-	for ; ; a.tries++ {
+	for trying := (insistence{r: r}); ; a.tries++ {
 		if ctx.Err() != nil || !remote.Sleep(ctx, remote.Backoff(a.tries-1)) {
 			return a.giveUp(ctx)
 		}
@@ -75,6 +75,7 @@ func (r *Registry) finish(ctx context.Context, txn registry.Txn, v verdict) (reg
 		if err != nil && !errors.Is(err, errLeft) {
 			a.last = err
 		}
+		trying.note(firstPath(txn), err)
 		if a.lost && !txn.Repeatable() {
 			return a.unrepeated(ctx)
 		}
@@ -92,6 +93,8 @@ type attempt struct {
 	lost  bool
 	since registry.Revision
 	last  error // what the last failed try came to
+	// over counts tries of which the server said that the session is over, and then showed that it is not.
+	over int
 }
 
 func (a *attempt) giveUp(ctx context.Context) (registry.Revision, error) {
@@ -270,10 +273,39 @@ func (a *attempt) send(ctx context.Context, l *link, p *plan) (registry.Revision
 		return 0, false, err
 	case errors.Is(err, zk.ErrConnectionClosed), errors.Is(err, zk.ErrClosing):
 		a.lost = true
-		return 0, false, err
+		return 0, false, sized(err, p.size)
+	case errors.Is(err, errLocalSession), errors.Is(err, zk.ErrSessionExpired) && a.sessionLasts(ctx, l, epoch):
+		l.ephemerals.setLocal(true)
+		return a.failed(errLocalSession)
 	default:
 		return a.failed(err)
 	}
+}
+
+// mostOver is how often a server may say in error that the session is over.
+const mostOver = 3
+
+// sessionLasts tells, of a session of which the server has said that it is over, that it is not: the servers have committed
+// something in it since, on the same connection, and so it has gone several times. A follower says so of a local session when
+// that is to own a node.
+func (a *attempt) sessionLasts(ctx context.Context, l *link, epoch int) bool {
+	if l.ballot(ctx) != nil {
+		return false
+	}
+	if now, ok := l.ready(); !ok || now != epoch {
+		return false
+	}
+	a.over++
+	return a.over >= mostOver
+}
+
+// sized names the size of a request after which the connection was closed: a server does so, without a word, if it is larger
+// than its jute.maxbuffer.
+func sized(err error, size int) error {
+	if size < mostBytes {
+		return err
+	}
+	return fmt.Errorf("%w: after a request of %d bytes, which may be more than the server's jute.maxbuffer", err, size)
 }
 
 // failed judges an error of the store that is no answer to the transaction.

@@ -17,8 +17,8 @@ import (
 // Config says which ensemble to use, as whom, and how patiently. The zero value of every field but
 // Servers and Namespace stands for its default.
 type Config struct {
-	// Servers are "host:port" of the servers of the ensemble; the port may be left out for 2181. Name
-	// all of them: a connection that breaks is made again to another one. At least one.
+	// Servers are "host:port" of the servers of the ensemble; the port may be left out for 2181, but after an IPv6 address
+	// ("[::1]:2181"). Name all of them: a connection that breaks is made again to another one. At least one.
 	Servers []string
 
 	// Namespace is the first part of every path: the node "/orders/config" of the namespace "prod" is
@@ -29,14 +29,15 @@ type Config struct {
 	// SessionTimeout is for how long the server keeps the nodes of this process when it hears nothing
 	// of it. The server grants what is nearest within its own bounds, 2 to 20 of its ticks, which is 4
 	// to 40 s by default. The default is 10 s, the least 200 ms. Java's default is 60 s, of which
-	// servers usually grant 40.
+	// servers usually grant 40. All servers must grant the same, see "Sessions" of the package.
 	SessionTimeout time.Duration
 
 	// ConnectionTimeout is how long Open tries to reach the ensemble. The default is 15 s, as Java's.
 	ConnectionTimeout time.Duration
 
 	// DialTimeout bounds one try to connect to one server, the exchange of greetings included. The
-	// default is 3 s.
+	// default is 3 s. While there is a session that another connection may save, a try takes no more than
+	// a fourth of the session's timeout, either, or twice as long as the last one if that took all its time.
 	DialTimeout time.Duration
 
 	// Digest is "user:password" of ZooKeeper's digest scheme. With it every node is created for this
@@ -71,8 +72,8 @@ func (c Config) withDefaults() (Config, error) {
 		fault("Servers is empty: want host:port of every server of the ensemble")
 	}
 	for i, s := range c.Servers {
-		if s == "" || strings.ContainsAny(s, "/, ") {
-			fault("Servers[%d] is %q: want one host:port, or one host", i, s)
+		if err := checkServer(s); err != nil {
+			fault("Servers[%d] is %q: %w", i, s, err)
 		}
 	}
 	if err := checkNamespace(c.Namespace); err != nil {
@@ -100,6 +101,22 @@ func (c Config) withDefaults() (Config, error) {
 		c.Dial = new(net.Dialer).DialContext
 	}
 	return c, errors.Join(faults...)
+}
+
+// checkServer tells what is wrong with the address of a server.
+func checkServer(s string) error {
+	_, port, err := net.SplitHostPort(s)
+	switch {
+	case strings.Contains(s, "/"):
+		return errors.New("want one host:port, or one host; a path, as of a connect string of Java's (chroot), goes before the namespace")
+	case s == "" || strings.ContainsAny(s, ", "):
+		return errors.New("want one host:port, or one host")
+	case err == nil && port == "":
+		return errors.New("want a port after the colon, or no colon")
+	case err != nil && strings.Contains(s, ":"):
+		return errors.New("want an IPv6 address with its port, as in [::1]:2181")
+	}
+	return nil
 }
 
 func checkNamespace(namespace string) error {

@@ -107,6 +107,14 @@
 // the leader every half tick which sessions live, and this must fit into the sixth of the timeout by which this
 // process stops early.
 //
+// All servers must grant the same: tickTime, minSessionTimeout and maxSessionTimeout are to be equal. A server that is asked
+// for the session again has the leader cut it to what it grants itself before it answers, and the answer may get lost. So a
+// handle counts all its sessions for the shortest time that any server has granted it, and a session that was granted more is
+// over here when a server grants less. That is no help against a server of which the handle has never heard.
+//
+// Local sessions (localSessionsEnabled) own no nodes. With localSessionsUpgradingEnabled they become others when they have to;
+// without, what creates an ephemeral node ends with [registry.ErrUnsupported].
+//
 // # Views
 //
 // A view is a recursive watch and a read of the subtree. The server reports that a znode has changed, but not what

@@ -43,6 +43,7 @@ type ephemerals struct {
 	begun  int            // of those that were the first of their subtree
 	clock  uint64         // counts claims and settlements
 	asked  time.Time      // when the server was asked last
+	local  bool           // the servers let the session own none, on the present connection
 }
 
 // ephemeral is a znode that the session holds, or may hold.
@@ -114,8 +115,11 @@ func (e *ephemerals) room(creates []string) error {
 	return e.full(creates, 0)
 }
 
-// full tells that there is no room. The caller holds mu.
+// full tells that there is no room, or none at all. The caller holds mu.
 func (e *ephemerals) full(creates []string, longer int) error {
+	if e.local && len(creates) > 0 {
+		return refusal(errLocalSession)
+	}
 	size, begun, begins := 0, 0, make(map[string]bool)
 	for _, path := range creates {
 		if e.znodes[path] != nil {
@@ -135,6 +139,13 @@ func (e *ephemerals) full(creates []string, longer int) error {
 		"when it ends the servers write all of them into one transaction, and could not read again one of more than 1 MiB "+
 		"(jute.maxbuffer); have this process take part in fewer jobs, and more processes share them",
 		registry.ErrNoSpace, len(e.znodes), len(e.jobs), e.size, size)
+}
+
+// setLocal notes whether the servers let the session own none. Each try would be answered with a page in a server's log.
+func (e *ephemerals) setLocal(local bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.local = local
 }
 
 // jobOf returns the name that a znode's path has directly below the namespace.

@@ -16,11 +16,13 @@ import (
 // connection, an election.
 var refusals = remote.Refusals{
 	{zk.ErrAuthFailed, registry.ErrDenied},
+	{errMustAuthenticate, registry.ErrDenied},
 	{zk.ErrInvalidACL, registry.ErrDenied},
 	{zk.ErrNoChildrenForEphemerals, registry.ErrUnsupported},
 	{zk.ErrShortBuffer, registry.ErrTooLarge},
 	{errQuota, registry.ErrNoSpace},
 	{errUnimplemented, registry.ErrUnsupported},
+	{errLocalSession, registry.ErrUnsupported},
 }
 
 // passing are the failures after which a request is tried again.
@@ -30,22 +32,36 @@ var passing = []error{
 
 var (
 	errQuota         = errors.New("zk: quota exceeded")
-	errUnimplemented = errors.New("zk: the server does not know this request")
+	errUnimplemented = errors.New("zk: the server does not know this request: ZooKeeper 3.6 or later is needed")
+	errThrottled     = errors.New("zk: the server has more requests than it takes, and drops some (throttling)")
+	errLocalSession  = errors.New("zk: the servers have local sessions, which own no nodes: set localSessionsUpgradingEnabled=true " +
+		"beside localSessionsEnabled=true, or neither")
+	errMustAuthenticate = errors.New("zk: the servers let in only clients that authenticate: set Config.Digest, if they take the scheme " +
+		"\"digest\" (enforce.auth.schemes); SASL is not supported")
 )
+
+// unnamed are the errors for which the client has no name, by their codes.
+var unnamed = map[int32]error{
+	-6: errUnimplemented, -120: errLocalSession, -124: errMustAuthenticate, -125: errQuota, -127: errThrottled,
+}
 
 // named gives names to errors of the server for which the client has none.
 func named(err error) error {
 	if err == nil {
 		return nil
 	}
-	switch err.Error() {
-	case "unknown error: -125":
-		return errQuota
-	case "unknown error: -6":
-		return errUnimplemented
-	default:
+	var code int32
+	cause := err
+	for errors.Unwrap(cause) != nil {
+		cause = errors.Unwrap(cause)
+	}
+	if _, no := fmt.Sscanf(cause.Error(), "unknown error: %d", &code); no != nil || unnamed[code] == nil {
 		return err
 	}
+	if cause == err { //nolint:errorlint // it asks whether there is more
+		return unnamed[code]
+	}
+	return fmt.Errorf("%w: %w", err, unnamed[code])
 }
 
 // refusal translates an error of ZooKeeper into one of the registry if repeating the request would not
@@ -60,6 +76,11 @@ func refusal(err error) error {
 			"and so in the name of a job: %w", registry.ErrInvalid, err)
 	}
 	return refusals.Translate(err)
+}
+
+// isBroken tells whether a try came to nothing as the connection did.
+func isBroken(err error) bool {
+	return errors.Is(err, zk.ErrConnectionClosed) || errors.Is(err, zk.ErrNoServer) || errors.Is(err, zk.ErrClosing)
 }
 
 func isPassing(err error) bool {

@@ -8,24 +8,30 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"time"
 
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
 // part has the server close the session after the client is gone, which tries that once, for a second at most. Each try is a
-// connection of its own that takes the session over, as that of a client that connects again. It is tried until
-// ctx ends.
+// connection of its own that takes the session over, as that of a client that connects again, and has as much time. It is tried
+// until ctx ends.
 func (l *link) part(ctx context.Context) {
 	for failed := 0; !l.parted.Load() && remote.Sleep(ctx, remote.Backoff(failed)); failed++ {
-		if err := l.sayFarewell(ctx); err != nil {
+		limit := l.tryTime()
+		began := time.Now()
+		if err := l.sayFarewell(ctx, limit); err != nil {
+			if time.Since(began) >= limit {
+				l.change(func() { l.slow++ })
+			}
 			l.config.Logger.Debug("the session is closed again", slog.Any("error", err))
 		}
 	}
 }
 
 // sayFarewell is one try.
-func (l *link) sayFarewell(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, l.config.DialTimeout)
+func (l *link) sayFarewell(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	server, _ := l.hosts.Next()
 	conn, err := l.config.Dial(ctx, "tcp", server)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -69,4 +70,32 @@ func TestAFarewellIsSaidUntilItIsHeard(t *testing.T) {
 			require.ErrorIs(t, err, registry.ErrNotFound)
 		})
 	}
+}
+
+// A farewell on a silent connection, and then on one that nobody answers on, leaves time for another one.
+func TestAFarewellIsSaidAfterAnUnansweredConnection(t *testing.T) {
+	t.Parallel()
+	mute, wire := neverAnswers(t), proxy.Start(t, sharedServer(t).Address())
+	var dialed atomic.Int64
+	r, other := open(t, func(c *zkcompat.Config) {
+		c.SessionTimeout, c.DialTimeout = 8*time.Second, time.Minute
+		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			switch dialed.Add(1) {
+			case 1:
+				address = wire.Address()
+			case 2:
+				address = mute
+			}
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}
+	}), open(t)
+	session, err := r.Session(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 8*time.Second, session.TTL())
+	put(t, r, registry.PutOwned("/owned", "", session))
+	wire.Cut()
+	require.NoError(t, r.Close(t.Context()))
+	_, err = other.Get(t.Context(), "/owned")
+	require.ErrorIs(t, err, registry.ErrNotFound)
+	require.EqualValues(t, 3, dialed.Load())
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"sync"
 	"testing"
@@ -138,5 +139,63 @@ func TestAConnectionBreaksUnderCredentials(t *testing.T) {
 		require.NoError(t, err)
 	case <-time.After(time.Minute):
 		require.Fail(t, "it never closes")
+	}
+}
+
+// Whoever has been granted less time once may be again, by an answer that gets lost: no session counts for longer.
+func TestASessionCountsForTheLeastThatAnyServerGrants(t *testing.T) {
+	t.Parallel()
+	log := notedLines{Handler: slog.DiscardHandler, lines: make(chan string, 100)}
+	d := dials{wrap: func(number int, conn net.Conn) net.Conn {
+		if number == 2 {
+			return &lessGranted{Conn: conn}
+		}
+		return conn
+	}}
+	r := open(t, d.on, func(c *zkcompat.Config) { c.Logger = slog.New(log) })
+	full, err := r.Session(t.Context())
+	require.NoError(t, err)
+	d.cut()
+	<-full.Done()
+	log.await(t, "the server grants sessions less time than is asked for")
+	half, err := r.Session(t.Context())
+	require.NoError(t, err)
+	half.Abandon(errors.New("it is to be another one, from a server that grants all"))
+	next, err := r.Session(t.Context())
+	require.NoError(t, err)
+	require.NotEqual(t, half.ID(), next.ID())
+	require.GreaterOrEqual(t, d.count(), 3)
+	require.Equal(t, full.TTL()/2, next.TTL())
+}
+
+// notedLines passes the messages of a log on.
+type notedLines struct {
+	slog.Handler
+	lines chan string
+}
+
+func (n notedLines) Enabled(context.Context, slog.Level) bool { return true }
+func (n notedLines) WithAttrs([]slog.Attr) slog.Handler       { return n }
+
+func (n notedLines) Handle(_ context.Context, r slog.Record) error {
+	select {
+	case n.lines <- r.Message:
+	default:
+	}
+	return nil
+}
+
+func (n notedLines) await(t *testing.T, message string) {
+	t.Helper()
+	bound := time.After(time.Minute)
+	for {
+		select {
+		case line := <-n.lines:
+			if line == message {
+				return
+			}
+		case <-bound:
+			require.Fail(t, "nothing was logged", message)
+		}
 	}
 }

@@ -189,7 +189,7 @@ func TestViewsThatEndHoldUpNoOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, _ := hubOf(t)
 		server := new(sparing)
-		wire := newWire(h.link, server, time.Minute)
+		wire := newWire(h.link, server, time.Now().Add(time.Minute))
 		h.link.wire = wire
 		var want []string
 		for i := range 100 {

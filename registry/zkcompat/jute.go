@@ -239,9 +239,9 @@ const (
 
 // codes are the errors that the client has a name for.
 var codes = map[int32]error{
-	-6: errUnimplemented, -8: zk.ErrBadArguments, codeNoNode: zk.ErrNoNode, -102: zk.ErrNoAuth, -103: zk.ErrBadVersion,
+	-8: zk.ErrBadArguments, codeNoNode: zk.ErrNoNode, -102: zk.ErrNoAuth, -103: zk.ErrBadVersion,
 	codeNoChildrenForEphemerals: zk.ErrNoChildrenForEphemerals, -110: zk.ErrNodeExists, -111: zk.ErrNotEmpty, -112: zk.ErrSessionExpired,
-	-114: zk.ErrInvalidACL, -115: zk.ErrAuthFailed, -118: zk.ErrSessionMoved, -125: errQuota,
+	-114: zk.ErrInvalidACL, -115: zk.ErrAuthFailed, -118: zk.ErrSessionMoved,
 }
 
 // errorOf returns the error of a code; nil for 0.
@@ -250,6 +250,9 @@ func errorOf(code int32) error {
 		return nil
 	}
 	if err, ok := codes[code]; ok {
+		return err
+	}
+	if err, ok := unnamed[code]; ok {
 		return err
 	}
 	return fmt.Errorf("zk: error %d", code)

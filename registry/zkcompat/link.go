@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -44,17 +45,20 @@ type link struct {
 	id      int64  // of the session, as granted
 	secret  string // that proves whose session it is
 	ttl     time.Duration
+	least   time.Duration // that any server has granted this handle; 0 = none has
 	hailed  time.Duration // on clock: when the greeting was sent that got the present connection
 	epoch   int           // counts the connections that got the session
 	joined  bool          // the present connection has the session
 	closed  bool
-	failed  int   // tries to connect since the last success
-	last    error // what the last of them came to
+	failed  int           // tries to connect since the last success
+	slow    int           // those of them that took all their time
+	apart   time.Duration // on clock: since when there is no connection that has the session
+	last    error         // what the last of them came to
 	changed chan struct{}
 }
 
-func newLink(config Config, clock backend.SessionClock, told func(*link, zk.Event)) (*link, error) {
-	l := &link{config: config, clock: clock, told: told, changed: make(chan struct{})}
+func newLink(config Config, clock backend.SessionClock, told func(*link, zk.Event), least time.Duration) (*link, error) {
+	l := &link{config: config, clock: clock, told: told, least: least, apart: clock(), changed: make(chan struct{})}
 	l.ephemerals = newEphemerals(newNamespace(config.Namespace).base)
 	l.quit, l.end = context.WithCancelCause(context.Background())
 	l.hosts = &hosts{link: l}
@@ -75,9 +79,10 @@ func (l *link) hear(e zk.Event) {
 	if e.Type == zk.EventSession {
 		switch e.State {
 		case zk.StateHasSession:
-			l.change(func() { l.joined, l.failed, l.last = true, 0, nil; l.epoch++ })
+			l.ephemerals.setLocal(false) // as far as is known
+			l.change(func() { l.joined, l.failed, l.slow, l.last = true, 0, 0, nil; l.epoch++ })
 		case zk.StateDisconnected:
-			l.change(func() { l.joined = false; l.dropWire() })
+			l.change(l.leave)
 		case zk.StateExpired:
 			l.die(fmt.Errorf("%w: the server dropped it: %w", registry.ErrSessionLost, zk.ErrSessionExpired))
 		}
@@ -93,6 +98,17 @@ func (l *link) change(what func()) {
 	l.changed = make(chan struct{})
 }
 
+// leave takes note that the connection is gone. The caller holds mu.
+func (l *link) leave() {
+	switch {
+	case l.joined:
+		l.joined, l.apart = false, l.clock()
+	case l.wire != nil && !time.Now().Before(l.wire.greeting):
+		l.slow++
+	}
+	l.dropWire()
+}
+
 func (l *link) dropWire() {
 	if l.wire != nil {
 		_ = l.wire.Close() // it is of no use any more
@@ -105,8 +121,7 @@ func (l *link) dropWire() {
 func (l *link) renew(epoch int) (renewed bool) {
 	l.change(func() {
 		if renewed = l.epoch == epoch && l.joined; renewed {
-			l.joined = false
-			l.dropWire()
+			l.leave()
 		}
 	})
 	return renewed
@@ -115,16 +130,21 @@ func (l *link) renew(epoch int) (renewed bool) {
 // die makes the link useless for good.
 func (l *link) die(reason error) {
 	l.end(reason)
-	l.change(func() { l.joined = false; l.dropWire() })
+	l.change(l.leave)
 }
 
-// greet notes what the server granted.
+// greet notes what the server granted. The session counts for the shortest time that any server has granted: one that is asked
+// for it again has the leader cut it to what it grants itself, and its answer may get lost.
 func (l *link) greet(w *wire, id int64, secret string, ttl time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if id != 0 && l.wire == w {
-		l.id, l.secret, l.ttl, l.hailed = id, secret, ttl, w.sent
+	if id == 0 || l.wire != w {
+		return
 	}
+	if l.least == 0 || ttl < l.least {
+		l.least = ttl
+	}
+	l.id, l.secret, l.ttl, l.hailed = id, secret, l.least, w.sent
 }
 
 // see notes a transaction that the server knew of.
@@ -141,11 +161,9 @@ func (l *link) seen() registry.Revision { return registry.Revision(l.zxid.Load()
 
 // dial connects for the client. It paces the tries, because the client itself would wait a second.
 func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) {
-	l.mu.Lock()
-	failed := l.failed
-	l.mu.Unlock()
-	remote.Sleep(l.quit, remote.Backoff(failed))
-	ctx, cancel := context.WithTimeout(l.quit, l.config.DialTimeout)
+	remote.Sleep(l.quit, l.pause())
+	deadline := time.Now().Add(l.tryTime())
+	ctx, cancel := context.WithDeadline(l.quit, deadline)
 	defer cancel()
 	conn, err := l.config.Dial(ctx, network, address)
 	defer func() {
@@ -161,16 +179,67 @@ func (l *link) dial(network, address string, _ time.Duration) (net.Conn, error) 
 	l.failed++ // until the server says otherwise
 	if err != nil {
 		l.last = fmt.Errorf("connect to %s: %w", address, err)
+		if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			l.slow++
+		}
 		return nil, err
 	}
-	l.last = fmt.Errorf("connect to %s: no answer to the greeting", address)
-	if l.seen() != 0 {
-		l.last = fmt.Errorf("%w: if the store was restored from a backup, or wiped, it refuses whoever has seen later transactions "+
-			"without a word, and all processes have to be restarted", l.last)
-	}
-	l.wire = newWire(l, conn, l.config.DialTimeout)
+	l.last = l.unanswered(address)
+	l.wire = newWire(l, conn, deadline)
 	_ = conn.SetReadDeadline(l.wire.greeting) // TLS reads before it writes the client's greeting, for which the client sets none
 	return l.wire, nil
+}
+
+// pause returns how long to wait before the next try to connect. While the session may be saved, haste is right; then a server
+// that lets nobody in, as it has no quorum, is asked once in two seconds.
+func (l *link) pause() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mayBeSaved() {
+		return remote.Backoff(l.failed)
+	}
+	longest := max(patientPause/time.Duration(len(l.config.Servers)), remote.MaxBackoff)
+	return longest - rand.N(longest/4)
+}
+
+// mayBeSaved tells whether the session may be there yet, or whether nobody has tried for long to have the first. The caller
+// holds mu.
+func (l *link) mayBeSaved() bool { return l.clock()-l.apart < max(l.ttl, l.config.SessionTimeout) }
+
+// tryTime returns how long one try to connect may take. A server that has just started, or is about to end, may take a
+// connection and never answer on it. While there is a session to save, there has to be time for another try. But a server may
+// also be slow, or be behind a name whose first address lets nobody in: after a try that took all its time, the next has twice
+// as much.
+func (l *link) tryTime() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ttl != 0 && l.mayBeSaved() {
+		return min(l.config.DialTimeout, l.ttl/firstTry<<min(l.slow, mostSlow))
+	}
+	return l.config.DialTimeout
+}
+
+const (
+	firstTry = 4 // has a fourth of the session's time
+	mostSlow = 2 // tries, after which the next has all of it
+)
+
+// patientPause is how long each server is left alone, by one that was refused for longer than the session could last.
+const patientPause = 2 * time.Second
+
+// restoredAfter is after how many of the session's times, without one server that lets it in, that of a restored store
+// is named as a cause: an election takes less.
+const restoredAfter = 3
+
+// unanswered is why a connection is of no use unless the server says more. The caller holds mu.
+func (l *link) unanswered(address string) error {
+	err := fmt.Errorf("connect to %s: no answer to the greeting: the server has no quorum, or no more connections for this "+
+		"address (maxClientCnxns), or does not answer", address)
+	if l.seen() != 0 && l.clock()-l.apart > restoredAfter*max(l.ttl, l.config.SessionTimeout) {
+		err = fmt.Errorf("%w; if the store was restored from a backup, or wiped, it refuses whoever has seen later transactions "+
+			"without a word, and all processes have to be restarted", err)
+	}
+	return err
 }
 
 // ready returns the number of the present connection, and whether there is one that has the session.
@@ -273,7 +342,7 @@ func askFor[T any](ctx context.Context, l *link, call func(*zk.Conn) (T, error))
 		defer l.calls.Done()
 		defer close(ended)
 		value, err := call(l.conn)
-		answer <- result{value, err}
+		answer <- result{value, named(err)}
 	}()
 	select {
 	case r := <-answer:

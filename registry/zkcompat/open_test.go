@@ -65,6 +65,9 @@ func TestConfigFaultsNameFieldValueAndWhatIsAllowed(t *testing.T) {
 	}{
 		"empty":      {zkcompat.Config{}, []string{"Servers is empty", "Namespace is empty"}},
 		"server":     {zkcompat.Config{Servers: []string{"a:1", "a:1,b:2"}, Namespace: "n"}, []string{`Servers[1] is "a:1,b:2"`, "one host:port"}},
+		"chroot":     {zkcompat.Config{Servers: []string{"zk1:2181/apps"}, Namespace: "n"}, []string{`Servers[0] is "zk1:2181/apps"`, "before the namespace"}},
+		"IPv6":       {zkcompat.Config{Servers: []string{"[::1]:2181", "[::1]", "::1"}, Namespace: "n"}, []string{`Servers[1] is "[::1]"`, `Servers[2] is "::1"`, "[::1]:2181"}},
+		"port":       {zkcompat.Config{Servers: []string{"localhost:"}, Namespace: "n"}, []string{`Servers[0] is "localhost:"`, "a port after the colon"}},
 		"namespace":  {zkcompat.Config{Servers: []string{"a"}, Namespace: "/n"}, []string{`namespace "/n"`, "empty segment"}},
 		"reserved":   {zkcompat.Config{Servers: []string{"a"}, Namespace: "zookeeper/x"}, []string{`"zookeeper/x"`, "own nodes"}},
 		"session":    {zkcompat.Config{Servers: []string{"a"}, Namespace: "n", SessionTimeout: time.Millisecond}, []string{"SessionTimeout is 1ms", "at least 200ms"}},

@@ -1,10 +1,14 @@
 package zkcompat_test
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"net"
-	"slices"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -113,51 +117,45 @@ func TestOwnWritesProveTheSession(t *testing.T) {
 	}
 }
 
-// later is a connection on which everything that is sent takes as long to arrive.
-type later struct {
+// slowed is a connection on which no answer comes sooner than some time after its request was sent: how long the server itself
+// takes does not matter until then. Events are held up with the answers before them.
+type slowed struct {
 	net.Conn
-	by     time.Duration
-	frames chan lateFrame
-	over   context.Context
-	end    context.CancelFunc
+	by   time.Duration
+	in   *bufio.Reader
+	rest bytes.Reader
+
+	mu   sync.Mutex
+	sent []time.Time // of the requests that wait for their answers, which come in order
 }
 
-type lateFrame struct {
-	frame []byte
-	due   time.Time
+func answeredLater(conn net.Conn, by time.Duration) net.Conn {
+	return &slowed{Conn: conn, by: by, in: bufio.NewReader(conn)}
 }
 
-func sentLater(conn net.Conn, by time.Duration) net.Conn {
-	c := later{Conn: conn, by: by, frames: make(chan lateFrame, 100)}
-	c.over, c.end = context.WithCancel(context.Background())
-	go func() {
-		for c.over.Err() == nil {
-			select {
-			case f := <-c.frames:
-				select {
-				case <-time.After(time.Until(f.due)):
-					_, _ = conn.Write(f.frame) // an error ends what is read, too
-				case <-c.over.Done():
-				}
-			case <-c.over.Done():
-			}
+func (c *slowed) Write(frame []byte) (int, error) {
+	c.mu.Lock()
+	c.sent = append(c.sent, time.Now())
+	c.mu.Unlock()
+	return c.Conn.Write(frame)
+}
+
+func (c *slowed) Read(p []byte) (int, error) {
+	if c.rest.Len() == 0 {
+		frame, err := readFrame(c.in)
+		if err != nil {
+			return 0, err
 		}
-	}()
-	return c
-}
-
-func (c later) Write(frame []byte) (int, error) {
-	select {
-	case c.frames <- lateFrame{slices.Clone(frame), time.Now().Add(c.by)}:
-		return len(frame), nil
-	case <-c.over.Done():
-		return 0, net.ErrClosed
+		if binary.BigEndian.Uint32(frame[4:]) != math.MaxUint32 { // -1, the number of events
+			c.mu.Lock()
+			sent := c.sent[0]
+			c.sent = c.sent[1:]
+			c.mu.Unlock()
+			time.Sleep(time.Until(sent.Add(c.by)))
+		}
+		c.rest.Reset(frame)
 	}
-}
-
-func (c later) Close() error {
-	c.end()
-	return c.Conn.Close()
+	return c.rest.Read(p)
 }
 
 // Where commits take long, the next proof is sent as soon as it is due, and does not wait for a sixth of the timeout after the
@@ -168,7 +166,7 @@ func TestSlowCommitsLeaveNoDoubt(t *testing.T) {
 	standstill.Retry(t, ttl/20, func() error {
 		r := open(t, func(c *zkcompat.Config) {
 			c.SessionTimeout = ttl
-			wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return sentLater(conn, ttl*28/100) }}
+			wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return answeredLater(conn, ttl*28/100) }}
 			wire.on(c)
 		})
 		session, err := r.Session(t.Context())

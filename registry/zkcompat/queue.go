@@ -392,7 +392,7 @@ func (b *batch) answered(results []result, err error) {
 		}
 		b.fail(b.users[f.at])
 	case err == zk.ErrConnectionClosed || err == errShape: //nolint:errorlint // so is this
-		b.release(b.commits(), verdict{lost: true, since: b.since, err: err})
+		b.release(b.commits(), verdict{lost: true, since: b.since, err: sized(err, b.size)})
 		b.q.ended(nil, false)
 	default:
 		b.release(b.commits(), verdict{err: err})

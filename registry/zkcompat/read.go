@@ -6,13 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/go-zookeeper/zk"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/backend"
 	"github.com/elasticron/elasticron/registry/internal/remote"
@@ -132,6 +135,29 @@ func (r *Registry) read(ctx context.Context, call func(ctx context.Context, l *l
 	})
 }
 
+// insistence is a request that is repeated. If a server answers it with errors for longer than the session would last without
+// one, that is told: an error that no table names as hopeless may be so all the same.
+type insistence struct {
+	r     *Registry
+	since time.Time // of the first such answer
+}
+
+// note takes in what a try has come to.
+func (i *insistence) note(path string, err error) {
+	switch {
+	case err == nil || errors.Is(err, errLeft):
+	case isBroken(err):
+		i.since = time.Time{} // the keeper tells of that
+	case i.since.IsZero():
+		i.since = time.Now()
+	case time.Since(i.since) > i.r.config.SessionTimeout:
+		i.r.repeats.Tell(repeats.Line{
+			Level: slog.LevelWarn, Message: "the registry does not do a request, trying on", Cause: err.Error(),
+			Attrs: []any{"path", path, "error", err},
+		})
+	}
+}
+
 // untilAnswered repeats a call until it is answered or ctx ends.
 func (r *Registry) untilAnswered(ctx context.Context, call func(ctx context.Context, l *link) error) error {
 	if r.life.Err() != nil {
@@ -140,6 +166,7 @@ func (r *Registry) untilAnswered(ctx context.Context, call func(ctx context.Cont
 	ctx, cancel := r.alive(ctx)
 	defer cancel()
 	var last error
+	trying := insistence{r: r}
 	for failed := 0; ; failed++ {
 		if ctx.Err() != nil || !remote.Sleep(ctx, remote.Backoff(failed)) {
 			return remote.GivenUp(ctx, registry.ErrUnavailable, last)
@@ -157,6 +184,7 @@ func (r *Registry) untilAnswered(ctx context.Context, call func(ctx context.Cont
 		if !errors.Is(err, errLeft) {
 			last = err
 		}
+		trying.note("", err)
 	}
 }
 

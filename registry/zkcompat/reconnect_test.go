@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/integration/proxy"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -193,4 +194,147 @@ func TestCredentialsDoNotPileUp(t *testing.T) {
 		}
 	})
 	require.EqualValues(t, 1, logins.Load())
+}
+
+// neverAnswers returns an address at which connections are taken and nobody answers.
+func neverAnswers(t *testing.T) string {
+	t.Helper()
+	var listening net.ListenConfig
+	mute, err := listening.Listen(t.Context(), "tcp", "127.0.0.1:0") // nobody accepts what its queue takes
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, mute.Close()) })
+	return mute.Addr().String()
+}
+
+// A server that has just started may take a connection, and never answer on it. That costs a fourth of the session's time, and
+// not the session.
+func TestAnUnansweredConnectionDoesNotCostTheSession(t *testing.T) {
+	t.Parallel()
+	mute := neverAnswers(t)
+	var dialed atomic.Int64
+	first := make(chan net.Conn, 1)
+	r := open(t, func(c *zkcompat.Config) {
+		c.SessionTimeout, c.DialTimeout = 8*time.Second, time.Minute
+		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			n := dialed.Add(1)
+			if n == 2 {
+				address = mute
+			}
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if n == 1 && err == nil {
+				first <- conn
+			}
+			return conn, err
+		}
+	})
+	session, err := r.Session(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 8*time.Second, session.TTL())
+	require.NoError(t, (<-first).Close())
+	require.Eventually(t, func() bool { return dialed.Load() == 3 || session.Err() != nil }, time.Minute, time.Millisecond)
+	put(t, r, registry.Put("/x", ""))
+	require.NoError(t, session.Err())
+}
+
+// With a server that lets nobody in as fast as that, as with TLS on a busy machine, or that is behind a name whose first address
+// is dead, the next try has more time.
+func TestASlowServerDoesNotCostTheSession(t *testing.T) {
+	t.Parallel()
+	const ttl = 8 * time.Second
+	var dialed atomic.Int64
+	first := make(chan net.Conn, 1)
+	r := open(t, func(c *zkcompat.Config) {
+		c.SessionTimeout, c.DialTimeout = ttl, time.Minute
+		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			opening := dialed.Add(1) == 1
+			if !opening {
+				select {
+				case <-time.After(ttl * 3 / 10):
+				case <-ctx.Done():
+					return nil, ctx.Err()
+				}
+			}
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if opening && err == nil {
+				first <- conn
+			}
+			return conn, err
+		}
+	})
+	session, err := r.Session(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, ttl, session.TTL())
+	require.NoError(t, (<-first).Close())
+	put(t, r, registry.Put("/x", ""))
+	require.NoError(t, session.Err())
+	require.EqualValues(t, 3, dialed.Load())
+}
+
+// The greetings are exchanged in what is left of the try's time.
+func TestATryTakesItsTimeOnce(t *testing.T) {
+	t.Parallel()
+	mute := neverAnswers(t)
+	times := make(chan time.Time, 100)
+	first := make(chan net.Conn, 1)
+	var dialed atomic.Int64
+	r := open(t, func(c *zkcompat.Config) {
+		c.SessionTimeout, c.DialTimeout = 8*time.Second, time.Minute
+		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			times <- time.Now()
+			n := dialed.Add(1)
+			if n == 2 {
+				deadline, _ := ctx.Deadline()
+				time.Sleep(time.Until(deadline) * 9 / 10)
+				address = mute
+			}
+			conn, err := new(net.Dialer).DialContext(ctx, network, address)
+			if n == 1 && err == nil {
+				first <- conn
+			}
+			return conn, err
+		}
+	})
+	session, err := r.Session(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 8*time.Second, session.TTL())
+	require.NoError(t, (<-first).Close())
+	<-times
+	began := <-times
+	require.Less(t, (<-times).Sub(began), 3*time.Second, "a fourth of the session's time, and a pause")
+	put(t, r, registry.Put("/x", ""))
+	require.NoError(t, session.Err())
+}
+
+// A connection that went silent, and the next one that nobody answers on, do not cost the session together.
+func TestASilentAndAnUnansweredConnectionDoNotCostTheSession(t *testing.T) {
+	t.Parallel()
+	const ttl = 12 * time.Second
+	mute, wire := neverAnswers(t), proxy.Start(t, sharedServer(t).Address())
+	var dialed atomic.Int64
+	third := make(chan struct{})
+	r := open(t, func(c *zkcompat.Config) {
+		c.SessionTimeout, c.DialTimeout = ttl, time.Minute
+		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+			switch dialed.Add(1) {
+			case 1:
+				address = wire.Address()
+			case 2:
+				address = mute
+			case 3:
+				close(third)
+			}
+			return new(net.Dialer).DialContext(ctx, network, address)
+		}
+	})
+	session, err := r.Session(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, ttl, session.TTL())
+	wire.Cut()
+	select {
+	case <-third:
+	case <-session.Done():
+	}
+	require.NoError(t, session.Err())
+	put(t, r, registry.Put("/x", ""))
+	require.NoError(t, session.Err())
 }

@@ -53,6 +53,7 @@ type sessionKeeper struct {
 	published chan struct{} // closed and replaced with every change of the fields above
 	proof     proof         // the newest one
 	last      error         // what the last try to have a link came to
+	least     time.Duration // that a server has granted; 0 = none has granted any
 	// forsaken are the sessions that were given up here without a word of the server that they are over. It may still
 	// do what was sent in them.
 	forsaken map[registry.SessionID]bool
@@ -151,6 +152,9 @@ func (k *sessionKeeper) hear(l *link, state zk.State) {
 		control = nil
 	}
 	k.mu.Unlock()
+	if state == zk.StateHasSession {
+		k.granted(l)
+	}
 	if control != nil {
 		switch state {
 		case zk.StateHasSession:
@@ -162,6 +166,31 @@ func (k *sessionKeeper) hear(l *link, state zk.State) {
 		}
 	}
 	k.wakeUp()
+}
+
+// shortest returns the shortest time that a server has granted; 0 = none has granted any.
+func (k *sessionKeeper) shortest() time.Duration {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.least
+}
+
+// granted takes note of what a server has granted.
+func (k *sessionKeeper) granted(l *link) {
+	_, ttl := l.granted()
+	if ttl == 0 { // it is another connection by now
+		return
+	}
+	asked := k.r.config.SessionTimeout
+	k.mu.Lock()
+	less := k.least == 0 || ttl < k.least
+	if less {
+		k.least = ttl
+	}
+	k.mu.Unlock()
+	if less && ttl < asked {
+		k.r.log.Warn("the server grants sessions less time than is asked for", slog.Duration("asked", asked), slog.Duration("granted", ttl))
+	}
 }
 
 // shortened ends the session in force if the server that the link came to has granted it less time than the one before: others
@@ -187,7 +216,7 @@ func (k *sessionKeeper) wakeUp() {
 // run has one link after the other until the handle is closed.
 func (k *sessionKeeper) run() {
 	for k.r.life.Err() == nil {
-		l, err := newLink(k.r.config, k.clock, k.r.hear)
+		l, err := newLink(k.r.config, k.clock, k.r.hear, k.shortest())
 		if err != nil { // the config was checked, so this is no matter of the user's
 			k.note(err)
 			remote.Sleep(k.r.life, remote.MaxBackoff)
@@ -506,6 +535,9 @@ func (k *sessionKeeper) failure() error {
 	k.mu.Lock()
 	l, last := k.link, k.last
 	k.mu.Unlock()
+	if refusal(last) != nil {
+		return last // that the server hangs up then tells less
+	}
 	if l != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()

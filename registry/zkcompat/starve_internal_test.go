@@ -55,7 +55,7 @@ func TestViewsMoveOnWhileOwnMultisFollowEachOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h, root := hubOf(t)
 		server := &readable{now: make(map[string]znode)}
-		server.wire = newWire(h.link, server, time.Minute)
+		server.wire = newWire(h.link, server, time.Now().Add(time.Minute))
 		h.link.wire = server.wire
 		f, err := h.join("/orders", nil)
 		require.NoError(t, err)

@@ -65,8 +65,8 @@ type wire struct {
 	asks   map[int32]func(answer) // of own requests that are not answered
 }
 
-func newWire(l *link, conn net.Conn, greetings time.Duration) *wire {
-	w := &wire{Conn: conn, link: l, greeting: time.Now().Add(greetings), number: firstOwnNumber, asks: make(map[int32]func(answer))}
+func newWire(l *link, conn net.Conn, greeting time.Time) *wire {
+	w := &wire{Conn: conn, link: l, greeting: greeting, number: firstOwnNumber, asks: make(map[int32]func(answer))}
 	w.in = bufio.NewReaderSize(arriving{w}, 64<<10)
 	return w
 }
@@ -194,13 +194,16 @@ func (w *wire) answer(number int32, a answer) {
 	}
 }
 
-// SetReadDeadline bounds for how long nothing may come; while greetings are exchanged, the dial timeout does.
+// SetReadDeadline bounds for how long nothing may come; while greetings are exchanged, the time of the try to connect does. The
+// client would wait for two thirds of the session's time. After half of it, there is time for two more connections, of which
+// one is answered; and the client pings each third, so a server that is there is heard in time.
 func (w *wire) SetReadDeadline(t time.Time) error {
 	w.silence = 0
 	switch {
 	case t.IsZero():
 	case w.greeted:
-		w.silence = time.Until(t)
+		w.silence = time.Until(t) * 3 / 4
+		t = time.Now().Add(w.silence)
 	case w.greeting.Before(t):
 		t = w.greeting
 	}

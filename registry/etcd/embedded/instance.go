@@ -130,7 +130,7 @@ func config(o *options, at place) *embed.Config {
 	cfg.QuotaBackendBytes, cfg.MaxTxnOps = o.quota, o.maxTxnOps
 	cfg.ClientTLSInfo = o.tls
 	cfg.EnableGRPCGateway = false
-	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(newZap(o.logger))
+	cfg.ZapLoggerBuilder = embed.NewZapLoggerBuilder(newZap(o, at.dir))
 	if o.logger == nil { // or the server would spell out every slow request for nobody
 		cfg.WarningApplyDuration, cfg.WarningUnaryRequestDuration = time.Hour, time.Hour
 	}

@@ -2,18 +2,66 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
 
-// newZap returns the logger that etcd's server wants; a nil logger is silence.
-func newZap(logger *slog.Logger) *zap.Logger {
-	if logger == nil {
-		return zap.NewNop()
+// newZap returns the logger that etcd's server wants, for a server in a folder. Without a logger it is silent, but for what
+// ends the process.
+func newZap(o *options, dir string) *zap.Logger {
+	core := zapcore.Core(lastCore{dir: dir, say: o.lastWords})
+	if o.logger != nil {
+		core = zapcore.NewTee(slogCore{handler: o.logger.Handler()}, core)
 	}
-	return zap.New(slogCore{handler: logger.Handler()})
+	return zap.New(core, zap.WithFatalHook(exiting(o.exit)))
+}
+
+// exiting ends the process, as etcd asks for when it says something fatal.
+type exiting func(status int)
+
+func (e exiting) OnWrite(*zapcore.CheckedEntry, []zapcore.Field) { e(1) }
+
+// sayTime is how long the last words of a server may take: its log may be where nobody reads it.
+const sayTime = time.Second
+
+// lastCore tells what etcd says right before it ends the process.
+type lastCore struct {
+	dir string
+	say func(error)
+}
+
+func (lastCore) Enabled(level zapcore.Level) bool    { return level >= zapcore.PanicLevel }
+func (c lastCore) With([]zapcore.Field) zapcore.Core { return c }
+func (lastCore) Sync() error                         { return nil }
+func (c lastCore) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if !c.Enabled(entry.Level) {
+		return checked
+	}
+	return checked.AddCore(entry, c)
+}
+
+// Write says it, and waits until it is said.
+func (c lastCore) Write(entry zapcore.Entry, fields []zapcore.Field) error {
+	why := entry.Message
+	for _, f := range fields {
+		if failed, is := f.Interface.(error); is && f.Type == zapcore.ErrorType {
+			why += ": " + failed.Error()
+		}
+	}
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		c.say(fmt.Errorf("etcd in %s cannot go on: %s", c.dir, why))
+	}()
+	select {
+	case <-said:
+	case <-time.After(sayTime):
+	}
+	return nil
 }
 
 // slogCore hands etcd's log entries to a slog handler.

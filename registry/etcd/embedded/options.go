@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
@@ -33,6 +34,8 @@ type options struct {
 	maxTxnOps   uint
 	tls         transport.TLSInfo
 	logger      *slog.Logger
+	lastWords   func(error)
+	exit        func(status int)
 	httpAddress string                 // where HTTP is answered apart from gRPC; empty = on the clients' port
 	free        func() (string, error) // finds an address of the loopback that nobody listens on
 	closeTime   time.Duration          // how long a stop waits for connections that have said nothing
@@ -43,6 +46,7 @@ func newOptions(opts []Option) (*options, error) {
 	o := &options{
 		tickMs: 100, electionMs: 1000, bcryptCost: uint(bcrypt.DefaultCost),
 		retention: 10 * time.Minute, maxTxnOps: embed.DefaultMaxTxnOps,
+		lastWords: func(err error) { fmt.Fprintln(os.Stderr, err) }, exit: os.Exit,
 		free: freeAddress, closeTime: 2 * time.Second, stopTime: 15 * time.Second,
 	}
 	faults := option.Apply(o, opts)
@@ -62,7 +66,8 @@ func onLoopback(address string) bool {
 
 // WithDir keeps the data in dir, which is created if need be and stays when the server is closed.
 // The default is a temporary folder that Close removes. Two servers must not share a folder: one that finds another
-// there waits three seconds for its end, and then returns [ErrInUse].
+// there waits three seconds for its end, and then returns [ErrInUse]. A server has its data in the folder member1 of it, and one
+// that finds data beside that, but none of its own, returns [ErrMisplaced].
 func WithDir(dir string) Option {
 	return func(o *options) error {
 		if dir == "" {
@@ -179,6 +184,19 @@ func WithLogger(logger *slog.Logger) Option {
 			return fmt.Errorf("%w: the logger is nil", ErrInvalidOption)
 		}
 		o.logger = logger
+		return nil
+	}
+}
+
+// WithLastWords has say called with the reason when the server cannot go on, as on a full disk. Then the process ends with the
+// status 1, as a program etcd does, or by a panic of etcd: nothing in it can rely on the server any more. say has a second, and
+// should write to a log that keeps nothing back. The default writes a line to standard error.
+func WithLastWords(say func(err error)) Option {
+	return func(o *options) error {
+		if say == nil {
+			return fmt.Errorf("%w: the function of WithLastWords is nil", ErrInvalidOption)
+		}
+		o.lastWords = say
 		return nil
 	}
 }

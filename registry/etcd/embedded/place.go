@@ -39,6 +39,9 @@ func startTogether(ctx context.Context, o *options, n int) ([]*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := misplaced(base); err != nil {
+		return nil, err
+	}
 	for try := 1; ; try++ {
 		servers, err := tryTogether(ctx, o, base, temporary, n)
 		if err == nil {
@@ -51,6 +54,33 @@ func startTogether(ctx context.Context, o *options, n int) ([]*Server, error) {
 			return nil, err
 		}
 	}
+}
+
+// misplaced refuses a folder that is the data of an etcd, as that of a backup may be that was restored to it. The members have
+// theirs in folders below it, and would start without any.
+func misplaced(base string) error {
+	found, own := filepath.Join(base, memberData), filepath.Join(base, memberName(0), memberData)
+	if is, err := exists(found); err != nil || !is {
+		return err
+	}
+	if is, err := exists(own); err != nil || is {
+		return err
+	}
+	return fmt.Errorf("%w: %s is there, and no %s; move it there, or name another folder", ErrMisplaced, found, own)
+}
+
+// memberData is the folder in which an etcd keeps its data, below the one that it is given.
+const memberData = "member"
+
+// memberName is the name of a member, and of its folder below that of all.
+func memberName(number int) string { return fmt.Sprintf("member%d", number+1) }
+
+func exists(path string) (bool, error) {
+	_, err := os.Stat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // given tells whether an address that was asked for is the one that is taken. Another would not do.
@@ -145,7 +175,7 @@ func findPlaces(o *options, base string, n int) (places []place, err error) {
 		if err := errors.Join(err, err2); err != nil {
 			return places, err
 		}
-		at.name = fmt.Sprintf("member%d", i+1)
+		at.name = memberName(i)
 		at.dir = filepath.Join(base, at.name)
 		at.client, at.peer = url.URL{Scheme: scheme, Host: client}, url.URL{Scheme: "http", Host: peer}
 		members[i] = at.name + "=" + at.peer.String()

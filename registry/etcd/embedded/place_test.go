@@ -159,6 +159,39 @@ func TestAFailedStartRemovesOnlyWhatItMade(t *testing.T) {
 	require.FileExists(t, file)
 }
 
+// Data that were restored into the folder itself, where no server looks for them, are not passed over: an empty store beside them
+// would have all jobs made anew. Moved to where they belong, they are used.
+func TestDataInTheWrongPlace(t *testing.T) {
+	dir := t.TempDir()
+	s, err := Start(t.Context(), WithFastTest(), WithDir(dir))
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	right, wrong := filepath.Join(dir, "member1", "member"), filepath.Join(dir, "member")
+	require.NoError(t, os.Rename(right, wrong))
+	for _, left := range []bool{true, false} { // an empty folder is no data
+		_, err = Start(t.Context(), WithFastTest(), WithDir(dir))
+		require.ErrorIs(t, err, ErrMisplaced)
+		require.ErrorContains(t, err, wrong)
+		require.ErrorContains(t, err, right)
+		_, err = StartCluster(t.Context(), 3, WithFastTest(), WithDir(dir))
+		require.ErrorIs(t, err, ErrMisplaced)
+		require.NoDirExists(t, right)
+		if left {
+			require.NoError(t, os.Remove(filepath.Join(dir, "member1")))
+		}
+	}
+	require.NoDirExists(t, filepath.Join(dir, "member1"))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "member1"), 0o700))
+	require.NoError(t, os.Rename(wrong, right))
+	s, err = Start(t.Context(), WithFastTest(), WithDir(dir))
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	require.NoError(t, os.Mkdir(wrong, 0o700)) // beside data of its own
+	s, err = Start(t.Context(), WithFastTest(), WithDir(dir))
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+}
+
 // Where clients need no certificate, only this machine can connect.
 func TestOnlyTheLoopbackIsForEverybody(t *testing.T) {
 	t.Parallel()

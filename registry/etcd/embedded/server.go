@@ -13,6 +13,10 @@ var ErrClosed = errors.New("embedded etcd server is closed")
 // ErrInUse is returned by a start whose folder another server uses, as a rule one in another process.
 var ErrInUse = errors.New("the folder is used by another process")
 
+// ErrMisplaced is returned by a start whose folder has data of an etcd where no server looks for them. A backup belongs into the
+// folder member1 of the one that the server is given.
+var ErrMisplaced = errors.New("the data of etcd are in the wrong place")
+
 // Server is one etcd server in this process. Its methods may be called concurrently.
 type Server struct {
 	opts      *options
