@@ -44,7 +44,7 @@ func (r Round) End() Status {
 		if text.Len() > 4*MaxText {
 			break // more than is kept, in any encoding
 		}
-		text.WriteString(separator + strconv.Itoa(item) + "=" + cause(r.Failed[item]))
+		text.WriteString(separator + strconv.Itoa(item) + "=" + texts.Clean(cause(r.Failed[item]), MaxText))
 		separator = ", "
 	}
 	return r.status(Errored, r.Ended, texts.Clean(text.String()+"}", MaxText))

@@ -8,11 +8,13 @@
 package observe
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -50,19 +52,43 @@ func (o *Observer) Observe(event scheduler.Event) {
 	case scheduler.ItemEvent:
 		posted := history.Started(o.hostname, e.Round, e.Context, e.Began)
 		if e.Over() {
-			posted = posted.Ended(e.Ended, errOf(e), e.Refused)
+			posted = posted.Ended(e.Ended, errOf(e), refusalOf(e))
 		}
 		o.bus.Post(posted)
 	}
 }
 
-// errOf returns the error of an execution. That of one which was cut short, or made room, says so: a row knows only whether it
-// succeeded.
+// errOf returns the error of an execution. That of one which was cut short, or made room, says so first: a row knows only whether
+// it succeeded. Most of those whose session was lost have an end that is refused as well.
 func errOf(e scheduler.ItemEvent) error {
-	if e.CutShort && e.Err != nil && e.Refused == nil {
+	switch {
+	case !cutShort(e):
+		return e.Err
+	case e.Refused == nil:
 		return fmt.Errorf("interrupted: %w", e.Err)
+	default:
+		return fmt.Errorf("interrupted: %w; its end was refused: %w", e.Err, refused(e))
 	}
-	return e.Err
+}
+
+// refusalOf returns why the end of an execution was refused, unless its error tells that.
+func refusalOf(e scheduler.ItemEvent) error {
+	if e.Refused == nil || cutShort(e) {
+		return nil
+	}
+	return refused(e)
+}
+
+func cutShort(e scheduler.ItemEvent) bool { return e.CutShort && e.Err != nil }
+
+// errTaken stands for a conflict, which would have the record of whoever runs the item now.
+var errTaken = errors.New("the item was taken away")
+
+func refused(e scheduler.ItemEvent) error {
+	if errors.Is(e.Refused, registry.ErrConflict) {
+		return errTaken
+	}
+	return e.Refused
 }
 
 func (o *Observer) roundBegan(e scheduler.RoundEvent) {

@@ -100,11 +100,16 @@ func TestARoundIsPosted(t *testing.T) {
 // What was cut short, or made room, has no state of its own in the tables of Elastic-Job. Its cause says what it was.
 func TestWhatWasInterruptedSaysSo(t *testing.T) {
 	t.Parallel()
+	taken := &registry.OpError{Op: registry.OpCommit, Path: "/orders", Err: &registry.ConflictError{Found: registry.Node{Value: "a long record"}}}
 	for want, e := range map[string]scheduler.ItemEvent{
 		"interrupted: made room, with work left": {Err: job.ErrYielded, CutShort: true},
 		"out of stock":                           {Err: errors.New("out of stock")},
 		"":                                       {},
-		"the end was refused: session lost; the code failed: gone": {Err: errors.New("gone"), CutShort: true, Refused: registry.ErrSessionLost},
+		"interrupted: gone; its end was refused: session lost":                 {Err: errors.New("gone"), CutShort: true, Refused: registry.ErrSessionLost},
+		"interrupted: gone; its end was refused: the item was taken away":      {Err: errors.New("gone"), CutShort: true, Refused: taken},
+		"the end was refused: the item was taken away; the code failed: gone":  {Err: errors.New("gone"), Refused: taken},
+		"the code succeeded, but the end was refused: the item was taken away": {CutShort: true, Refused: taken},
+		"the code succeeded, but the end was refused: outcome unknown":         {Refused: registry.ErrUnknownOutcome},
 	} {
 		e.Round, e.Began, e.Ended = "r", time.Now(), time.Now()
 		var bus notes

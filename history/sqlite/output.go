@@ -78,7 +78,8 @@ func (s *Store) keepOutput(ctx context.Context, o history.Output, most int) erro
 	return tx.Commit()
 }
 
-// Outputs implements [history.OutputReader].
+// Outputs implements [history.OutputReader]. The newest are those that came last, as in [Store.KeepOutput]: by their times, those of
+// a clock that was ahead would be it until the right time has got there.
 func (s *Store) Outputs(ctx context.Context, q history.OutputQuery) ([]history.Output, error) {
 	switch {
 	case q.Job == "":
@@ -94,7 +95,7 @@ func (s *Store) Outputs(ctx context.Context, q history.OutputQuery) ([]history.O
 	if q.Token != 0 {
 		statement, args = statement+" AND fencing_token = ?", append(args, q.Token)
 	}
-	rows, err := s.db.QueryContext(ctx, statement+" ORDER BY start_time DESC, sharding_item DESC, id DESC LIMIT ?", append(args, max(q.Limit, 1))...)
+	rows, err := s.db.QueryContext(ctx, statement+" ORDER BY rowid DESC LIMIT ?", append(args, max(q.Limit, 1))...)
 	if err != nil {
 		return nil, fmt.Errorf("list outputs: %w", err)
 	}

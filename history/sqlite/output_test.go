@@ -125,7 +125,7 @@ func TestOutputsOfAClockThatWasSetBack(t *testing.T) {
 	keep("3", noon.Add(-2*time.Hour), 2)
 	keep("2", noon.Add(-time.Hour), 2) // once more, so it comes last
 	keep("4", noon.Add(-3*time.Hour), 2)
-	require.Equal(t, []string{"2", "4"}, kept())
+	require.Equal(t, []string{"4", "2"}, kept(), "what came last is the newest")
 	deleted, err := store.DeleteOutputsBeyond(t.Context(), 1000+sqlite.OutputOverhead)
 	require.NoError(t, err)
 	require.Equal(t, int64(1), deleted)

@@ -29,13 +29,16 @@ type Store struct {
 }
 
 // Open opens the file at path, and makes the file and its tables if they are missing; a new file is for its owner
-// only, as it may hold what executions printed. The folder must exist. While
+// only, as it may hold what executions printed. What is there and no regular file is refused. The folder must exist. While
 // the file is open, SQLite keeps path-wal and path-shm beside it. Events that were written survive the death of
 // the process; a power cut may lose those of the last moments.
 func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, error) {
 	absolute, err := filepath.Abs(path)
 	if err != nil {
 		return nil, fmt.Errorf("open history %q: %w", path, err)
+	}
+	if there, err := os.Stat(absolute); err == nil && !there.Mode().IsRegular() {
+		return nil, fmt.Errorf("open history %q: it is no regular file", path)
 	}
 	created, err := os.OpenFile(absolute, os.O_CREATE|os.O_RDONLY, 0o600)
 	if err == nil {

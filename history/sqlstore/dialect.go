@@ -20,11 +20,15 @@ type dialect struct {
 	timestamp   string // type of a column of time
 	tableEnd    string // of CREATE TABLE
 	tablesHave  string // a query of the names of a table's indexes; a parameter is the table, in lower case
+	beside      string // has an index made while others write to the table; empty if that is so anyway, or cannot be
+	takeTurn    string // a query that tells whether a session is the only one that makes indexes beside writes; empty if all may
+	endTurn     string // ends that
 	numbered    bool   // parameters are $1, $2, … instead of ?
 	inserted    string // how the update of an upsert calls the value of a column that was to be inserted
 	onConflict  string // what begins the update
 	ignore      string // the update of an upsert that changes nothing
 	exactly     string // that two texts are the same, byte for byte; empty if = says that
+	last        string // so many letters of a text, from its end; all, if it has fewer
 	zoned       bool   // times are instants that a session shows in its time zone
 	deleteLimit bool   // DELETE has a LIMIT
 }
@@ -33,13 +37,21 @@ var dialects = map[Dialect]dialect{
 	SQLite: {
 		timestamp:  "TIMESTAMP",
 		tablesHave: "SELECT name FROM sqlite_master WHERE type = 'index' AND lower(tbl_name) = ?",
+		last:       "substr(%s, -%d)",
 		inserted:   "excluded.%s", onConflict: "ON CONFLICT (id) DO UPDATE SET ", ignore: "ON CONFLICT (id) DO NOTHING",
 	},
 	PostgreSQL: {
-		timestamp:  "TIMESTAMP",
-		tablesHave: "SELECT indexname FROM pg_indexes WHERE schemaname = ANY (current_schemas(false)) AND tablename = ?",
-		numbered:   true,
-		inserted:   "excluded.%s", onConflict: "ON CONFLICT (id) DO UPDATE SET ", ignore: "ON CONFLICT (id) DO NOTHING",
+		timestamp: "TIMESTAMP",
+		// Without what is left of a process that ended while it made an index, which is invalid.
+		tablesHave: "SELECT i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid " +
+			"JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = ANY (current_schemas(false)) AND t.relname = ? AND x.indisvalid",
+		beside: "CONCURRENTLY ",
+		// Who has the turn waits for all who have looked at the database before, so nobody may wait for the turn.
+		takeTurn: "SELECT pg_try_advisory_lock(hashtext('elasticron indexes ' || current_schema()))",
+		endTurn:  "SELECT pg_advisory_unlock(hashtext('elasticron indexes ' || current_schema()))",
+		numbered: true,
+		last:     "right(%s, %d)",
+		inserted: "excluded.%s", onConflict: "ON CONFLICT (id) DO UPDATE SET ", ignore: "ON CONFLICT (id) DO NOTHING",
 	},
 	MySQL: {
 		timestamp:  "TIMESTAMP(3)",
@@ -49,6 +61,7 @@ var dialects = map[Dialect]dialect{
 		inserted: "VALUES(%s)", onConflict: "ON DUPLICATE KEY UPDATE ", ignore: "ON DUPLICATE KEY UPDATE id = id",
 		// Its usual collations pass over case, accents and spaces at the end.
 		exactly: "CAST(CONVERT(%s USING utf8mb4) AS BINARY) = CAST(CONVERT(%s USING utf8mb4) AS BINARY)",
+		last:    "right(%s, %d)",
 		zoned:   true, deleteLimit: true,
 	},
 }

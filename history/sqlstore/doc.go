@@ -22,8 +22,9 @@
 // The tables are those of Elastic-Job-Lite 2.1.5, JOB_EXECUTION_LOG and JOB_STATUS_TRACE_LOG. So its console shows them, and
 // instances in Java and in Go may write to them side by side. The store creates the tables when it is first used, with the
 // indexes that queries and retention need, and again if somebody drops them: the call that finds them gone fails, and the
-// next one makes them. Columns of ours come after those of Java and may be null. The store adds them to tables that Java
-// created:
+// next one makes them. Indexes that a table with rows lacks are made beside the writes, however long that takes; where they
+// cannot be made, a WARN says so, and queries are slow. Columns of ours come after those of Java and may be null. The store adds
+// them to tables that Java created:
 //
 //	JOB_EXECUTION_LOG      round_id, fire_time, fencing_token
 //	JOB_STATUS_TRACE_LOG   round_id

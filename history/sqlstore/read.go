@@ -15,11 +15,11 @@ import (
 // Executions implements [history.Reader].
 func (s *Store) Executions(ctx context.Context, q history.ExecutionQuery) (history.Page[history.Execution], error) {
 	var w where
-	w.job(s.dialect, q.Job)
+	w.same(s.dialect, "job_name", texts.Clean(q.Job, history.MaxJobName))
 	w.equal("round_id", q.Round)
-	w.equal("task_id", texts.ShortTaskID(q.TaskID))
+	w.same(s.dialect, "task_id", texts.ShortTaskID(q.TaskID))
 	w.equal("ip", q.IP)
-	w.ends("task_id", q.Instance)
+	w.ends(s.dialect, "task_id", q.Instance)
 	if q.Item != nil {
 		w.add("sharding_item = ?", *q.Item)
 	}
@@ -37,9 +37,9 @@ func (s *Store) Executions(ctx context.Context, q history.ExecutionQuery) (histo
 // Statuses implements [history.Reader].
 func (s *Store) Statuses(ctx context.Context, q history.StatusQuery) (history.Page[history.Status], error) {
 	var w where
-	w.job(s.dialect, q.Job)
+	w.same(s.dialect, "job_name", texts.Clean(q.Job, history.MaxJobName))
 	w.equal("round_id", q.Round)
-	w.equal("task_id", texts.ShortTaskID(q.TaskID))
+	w.same(s.dialect, "task_id", texts.ShortTaskID(q.TaskID))
 	w.equal("source", q.Source)
 	w.equal("execution_type", q.ExecutionType)
 	w.equal("state", string(q.State))
@@ -55,7 +55,7 @@ func read[E history.Event](ctx context.Context, s *Store, t table, w where, p hi
 	if err != nil {
 		return page, err
 	}
-	if err := s.Prepare(ctx); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return page, err
 	}
 	query := s.dialect.bind("SELECT " + strings.Join(t.names(), ", ") + " FROM " + t.name + w.text() + tail)

@@ -14,9 +14,10 @@ var rowClasses = []string{"22", "23", "44", "45", "P0"}
 // conflictClass is the one for a transaction that stood in the way of another.
 const conflictClass = "40"
 
-// rowNumbers are the errors of MySQL and MariaDB about a row that have no class of their own: data truncated, incorrect string
-// value, check constraint violated.
-var rowNumbers = []string{"1265", "1366", "3819"}
+// rowNumbers are the errors of MySQL and MariaDB about a row that have no class of their own: row too large, data truncated,
+// incorrect string value, no partition for it, none among those that were named, check constraint violated, text that another
+// character set does not have (two).
+var rowNumbers = []string{"1118", "1265", "1366", "1526", "1748", "3819", "3854", "3988"}
 
 // The least significant bytes of SQLite's codes about a row: too big, constraint, mismatch.
 var rowCodes = []int{18, 19, 20}

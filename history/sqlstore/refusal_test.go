@@ -42,6 +42,9 @@ func TestWhatAnErrorIsAbout(t *testing.T) {
 		{MySQL, my(1406, "22001"), true, false},
 		{MySQL, my(1366, "HY000"), true, false},
 		{MySQL, my(3819, "HY000"), true, false},
+		{MySQL, my(1118, "42000"), true, false},
+		{MySQL, my(1748, "HY000"), true, false},
+		{MySQL, my(3988, "HY000"), true, false},
 		{MySQL, my(4025, "23000"), true, false},
 		{MySQL, my(1213, "40001"), false, true},
 		{MySQL, my(1205, "HY000"), false, false}, // a lock

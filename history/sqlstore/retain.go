@@ -8,13 +8,17 @@ import (
 	"time"
 )
 
-// deleteChunk is how many rows one statement deletes, so that none holds locks for long.
-const deleteChunk = 1000
+// deleteChunk is how many rows one statement deletes, so that none holds locks for long. deleteTime is how long it may take, and
+// how long a question before or after it: what takes longer is most likely asked on a connection that is dead.
+const (
+	deleteChunk = 1000
+	deleteTime  = 2 * time.Minute
+)
 
 // DeleteBefore deletes the executions that started before a time, and the steps of rounds from before it, a thousand
 // rows at once. It returns how many rows it has deleted, also together with an error.
 func (s *Store) DeleteBefore(ctx context.Context, before time.Time) (int64, error) {
-	if err := s.Prepare(ctx); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return 0, err
 	}
 	var all int64
@@ -68,9 +72,16 @@ func (s *Store) deleteOld(ctx context.Context, t table, before time.Time) (all i
 	return all, conflict // until the next time
 }
 
+// ask is a session that may take deleteTime.
+func (s *Store) ask(ctx context.Context, use func(context.Context, *sql.Conn) error) error {
+	return within(ctx, deleteTime, func(ctx context.Context) error {
+		return s.session(ctx, func(conn *sql.Conn) error { return use(ctx, conn) })
+	})
+}
+
 // anyOld returns the id of a row from before a time; empty if there is none.
 func (s *Store) anyOld(ctx context.Context, t table, before time.Time) (id string, err error) {
-	err = s.session(ctx, func(conn *sql.Conn) error {
+	err = s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		query := s.dialect.bind("SELECT id FROM " + t.name + " WHERE " + t.time + " < ? LIMIT 1")
 		return conn.QueryRowContext(ctx, query, s.time(before)).Scan(&id)
 	})
@@ -86,7 +97,7 @@ func (s *Store) deleteChunk(ctx context.Context, t table, before time.Time) (n i
 	if s.dialect.deleteLimit {
 		statement = "DELETE FROM " + t.name + " WHERE " + old
 	}
-	err = s.session(ctx, func(conn *sql.Conn) error {
+	err = s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		result, err := conn.ExecContext(ctx, s.dialect.bind(statement), s.time(before), deleteChunk)
 		if err != nil {
 			return err
@@ -100,11 +111,11 @@ func (s *Store) deleteChunk(ctx context.Context, t table, before time.Time) (n i
 // Keeps returns the time before which events are older than keep: older than this clock says or, if that is earlier, than the
 // newest event. So what a process with a clock that is far ahead would delete, such as all that others have written, stays.
 func (s *Store) Keeps(ctx context.Context, keep time.Duration) (time.Time, error) {
-	if err := s.Prepare(ctx); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return time.Time{}, err
 	}
 	var newest time.Time
-	err := s.session(ctx, func(conn *sql.Conn) error {
+	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
 		for _, t := range []table{executions, statuses} {
 			var at time.Time
 			query := "SELECT " + t.time + " FROM " + t.name + " WHERE " + t.time + " IS NOT NULL ORDER BY " + t.time + " DESC LIMIT 1"
@@ -129,8 +140,8 @@ func (s *Store) Keeps(ctx context.Context, keep time.Duration) (time.Time, error
 }
 
 // Retain deletes events that are older than keep, as [Store.Keeps] has it, at once and then again each time that every has
-// passed, until ctx ends. If the database is away, Retain logs this and tries again the next time. Several processes may run
-// it.
+// passed, until ctx ends. If the database is away, or has not answered a statement after two minutes, Retain logs this and tries
+// again the next time. Several processes may run it.
 func (s *Store) Retain(ctx context.Context, keep, every time.Duration) error {
 	if keep <= 0 || every <= 0 {
 		return fmt.Errorf("%w: keep %s and every %s must be positive", ErrInvalidOption, keep, every)

@@ -28,8 +28,9 @@ type Store struct {
 	prepared atomic.Bool
 	turn     chan struct{} // of size 1: whoever prepares the tables has put something into it
 
-	mu      sync.Mutex
-	refused map[string]bool // events that were refused for good, by id, while others of their batch could not be stored yet
+	mu       sync.Mutex
+	indexing *indexing       // of the indexes that were missing last; nil if none were
+	refused  map[string]bool // events that were refused for good, by id, while others of their batch could not be stored yet
 }
 
 var (
@@ -89,18 +90,33 @@ func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
 
 // session calls use with a connection on which times are those of the store's location.
 func (s *Store) session(ctx context.Context, use func(*sql.Conn) error) error {
-	conn, err := s.db.Conn(ctx)
+	conn, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Close() //nolint:errcheck // it goes back to the pool
-	if s.dialect.zoned {
-		if _, err := conn.ExecContext(ctx, "SET @elasticron_zone = @@SESSION.time_zone, SESSION time_zone = '+00:00'"); err != nil {
-			return err
-		}
-		defer s.restoreZone(ctx, conn)
-	}
+	defer s.release(ctx, conn)
 	return use(conn)
+}
+
+// open returns a connection for a session, which release ends.
+func (s *Store) open(ctx context.Context) (*sql.Conn, error) {
+	conn, err := s.db.Conn(ctx)
+	if err != nil || !s.dialect.zoned {
+		return conn, err
+	}
+	if _, err := conn.ExecContext(ctx, "SET @elasticron_zone = @@SESSION.time_zone, SESSION time_zone = '+00:00'"); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// release gives a connection back to the pool.
+func (s *Store) release(ctx context.Context, conn *sql.Conn) {
+	if s.dialect.zoned {
+		s.restoreZone(ctx, conn)
+	}
+	_ = conn.Close()
 }
 
 // restoreZone gives a connection its time zone back, which others of the process use, or has it thrown

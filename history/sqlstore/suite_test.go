@@ -36,8 +36,11 @@ var suite = []struct {
 	{"Texts", testTexts},
 	{"RefusedEvent", testRefusedEvent},
 	{"RejectedEvents", testRejectedEvents},
+	{"ConstraintOnNames", testConstraintOnNames},
+	{"NoPartition", testNoPartition},
 	{"NarrowTable", testNarrowTable},
 	{"PrepareTogether", testPrepareTogether},
+	{"IndexesOfATableWithRows", testIndexesOfATableWithRows},
 	{"DroppedTables", testDroppedTables},
 	{"JavaTables", testJavaTables},
 	{"ConsoleQueries", testConsoleQueries},
@@ -64,6 +67,10 @@ func runSuite(t *testing.T, kind *databases.Kind) {
 	}
 	for _, c := range suite {
 		t.Run(c.name, func(t *testing.T) { c.test(t, p) })
+	}
+	if p.dialect == sqlstore.PostgreSQL {
+		t.Run("WritesBesideIndexes", func(t *testing.T) { testWritesBesideIndexes(t, p) })
+		t.Run("HalfMadeIndex", func(t *testing.T) { testHalfMadeIndex(t, p) })
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/elasticron/elasticron/history"
 	"github.com/elasticron/elasticron/internal/texts"
@@ -34,21 +35,21 @@ func (w *where) equal(column, text string) {
 	}
 }
 
-// job adds a condition on the name of a job as it is stored, if one is given. An index finds what the database takes for equal,
-// and of that the very name counts.
-func (w *where) job(d dialect, name string) {
-	name = texts.Clean(name, history.MaxJobName)
-	w.equal("job_name", name)
-	if name != "" && d.exactly != "" {
-		w.add(fmt.Sprintf(d.exactly, "job_name", "?"), name)
+// same adds a condition that what is in a column is the text, as it is stored, if that says something. An index finds what the
+// database takes for equal, and of that the very text counts.
+func (w *where) same(d dialect, column, text string) {
+	w.equal(column, text)
+	if text != "" && d.exactly != "" {
+		w.add(fmt.Sprintf(d.exactly, column, "?"), text)
 	}
 }
 
-// ends adds a condition that a task id ends in an instance, if one is given.
-func (w *where) ends(column, instance string) {
+// ends adds a condition that a task id ends in an instance, if one is given. LIKE passes over case in most databases.
+func (w *where) ends(d dialect, column, instance string) {
 	if instance != "" {
-		literal := strings.NewReplacer("!", "!!", "%", "!%", "_", "!_").Replace(history.BeforeInstance + instance)
-		w.add(column+" LIKE ? ESCAPE '!'", "%"+literal)
+		text := history.BeforeInstance + instance
+		text = texts.Clean(text, len(text))
+		w.same(d, fmt.Sprintf(d.last, column, utf8.RuneCountInString(text)), text)
 	}
 }
 

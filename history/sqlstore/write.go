@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/elasticron/elasticron/history"
@@ -18,7 +19,7 @@ import (
 // Write stores events in one transaction. After an error, they may or may not be stored, and writing all of them again
 // does no harm. A [*history.RejectedError] counts the events that the tables cannot hold: the others are stored.
 func (s *Store) Write(ctx context.Context, events []history.Event) error {
-	if err := s.Prepare(ctx); err != nil {
+	if err := s.ready(ctx); err != nil {
 		return err
 	}
 	left := s.unrefused(events)
@@ -104,7 +105,7 @@ func (s *Store) writeRefused(ctx context.Context, events []history.Event, refuse
 	return nil
 }
 
-// forms are how an event is stored that is refused as it is, one after the other.
+// forms are how an event is stored that the database says it cannot take as it is, one after the other.
 var forms = []struct {
 	text func(text string, limit int) string
 	tell func(ctx context.Context, log *slog.Logger, refused error)
@@ -117,9 +118,10 @@ var forms = []struct {
 	}},
 }
 
-// writeOne stores the one event that is refused: in plain characters, or with a short text, if that makes a difference. If even
-// that is refused, the trouble is the event if the database says so and its table takes other rows; then the event is counted
-// and left out, or nothing behind it would ever be stored. Anything else is returned, as it may pass.
+// writeOne stores the one event that is refused. If the database says that it cannot take the event, in plain characters or with
+// a short text, if that makes a difference. If even that is refused, the trouble is the event if its table takes other rows; then
+// the event is counted and left out, or nothing behind it would ever be stored. Anything else is returned, as it may pass: a lock
+// that ends meanwhile, or a row of which only a short one fits the disk, must not have the event stored under another job's name.
 func (s *Store) writeOne(ctx context.Context, one []history.Event, refused error, r *refusals) error {
 	if len(one) == 0 || tableOf(one[0]) == "" {
 		return refused
@@ -137,6 +139,9 @@ func (s *Store) writeOne(ctx context.Context, one []history.Event, refused error
 	}
 	last, before := refused, s.rowOf(one[0], texts.Clean)
 	for _, form := range forms {
+		if !s.dialect.isOfRow(last) {
+			break
+		}
 		now := s.rowOf(one[0], form.text)
 		if slices.Equal(now, before) {
 			continue
@@ -178,8 +183,36 @@ func (s *Store) takesRows(ctx context.Context, like history.Event, r *refusals) 
 		_, _ = tx.ExecContext(ctx, s.dialect.bind("DELETE FROM "+t+" WHERE id = ?"), probe)
 		return tx.Rollback()
 	})
-	r.takes[t] = err == nil
-	return err == nil
+	r.takes[t] = err == nil || s.takesCopy(ctx, t)
+	return r.takes[t]
+}
+
+// takesCopy tells whether a table takes a copy of its newest row: a constraint may be kept by rows that are there, and by none that
+// is made up, as of the names of jobs. The copy is not kept.
+func (s *Store) takesCopy(ctx context.Context, name string) (takes bool) {
+	t := executions
+	if name == statuses.name {
+		t = statuses
+	}
+	columns := strings.Join(slices.DeleteFunc(t.names(), func(c string) bool { return c == "id" }), ", ")
+	probe := rand.Text()
+	_ = s.session(ctx, func(conn *sql.Conn) error {
+		tx, err := conn.BeginTx(ctx, nil)
+		if err != nil {
+			return err
+		}
+		defer tx.Rollback() //nolint:errcheck // nothing of it is to stay
+		result, err := tx.ExecContext(ctx, s.dialect.bind("INSERT INTO "+name+" (id, "+columns+") SELECT ?, "+columns+" FROM "+name+
+			" ORDER BY "+t.time+" DESC LIMIT 1"), probe)
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		takes = err == nil && n == 1
+		_, _ = tx.ExecContext(ctx, s.dialect.bind("DELETE FROM "+name+" WHERE id = ?"), probe) // as above
+		return nil
+	})
+	return takes
 }
 
 // mostRefused bounds what is remembered of batches that are never finished.

@@ -243,6 +243,48 @@ func testRejectedEvents(t *testing.T, p place) {
 	require.NotErrorAs(t, err, new(*history.RejectedError), "what a table that is out of order refuses, it may take later")
 }
 
+// A constraint that refuses what is made up, too, is known from a table that takes nothing by the rows that it has taken.
+func testConstraintOnNames(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (job_name IN ('orders', 'mail'))"))
+	s := p.over(t, db)
+	unknown := started(1, begin)
+	unknown.Job = "new"
+	write(t, s, started(0, begin))
+	var rejected *history.RejectedError
+	require.ErrorAs(t, s.Write(t.Context(), []history.Event{unknown}), &rejected)
+	require.Equal(t, 1, rejected.Count)
+	want := []history.Execution{started(0, begin), started(2, begin)}
+	write(t, s, want[1])
+	require.Equal(t, want, inSeconds(t, p, want, all(t, s)), "and no copy")
+
+	exec(t, db, "DELETE FROM JOB_EXECUTION_LOG")
+	require.NotErrorAs(t, s.Write(t.Context(), []history.Event{unknown}), new(*history.RejectedError), "an empty table may be out of order")
+}
+
+// An event beyond the last partition of a table, as of a clock that is ahead, does not keep others from being stored.
+func testNoPartition(t *testing.T, p place) {
+	if p.dialect != sqlstore.MySQL {
+		t.Skip("elsewhere a partitioned table cannot have the key that the store needs")
+	}
+	s, db := p.store(t)
+	require.NoError(t, s.Prepare(t.Context()))
+	exec(t, db, `ALTER TABLE JOB_EXECUTION_LOG MODIFY start_time TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
+		DROP PRIMARY KEY, ADD PRIMARY KEY (id, start_time)`)
+	exec(t, db, `ALTER TABLE JOB_EXECUTION_LOG PARTITION BY RANGE (UNIX_TIMESTAMP(start_time))
+		(PARTITION p1 VALUES LESS THAN (UNIX_TIMESTAMP('2037-01-01 00:00:00')))`)
+	write(t, s, started(0, begin))
+	for _, events := range [][]history.Event{
+		{started(1, begin.AddDate(11, 0, 0)), started(2, begin)},
+		{started(3, begin.AddDate(11, 0, 0))},
+	} {
+		var rejected *history.RejectedError
+		require.ErrorAs(t, s.Write(t.Context(), events), &rejected)
+		require.Equal(t, 1, rejected.Count)
+	}
+	require.Equal(t, []history.Execution{started(0, begin), started(2, begin)}, all(t, s))
+}
+
 // A table that takes nothing, whatever it is, is out of order: its events are not given up.
 func TestATableThatTakesNothing(t *testing.T) {
 	t.Parallel()
@@ -323,7 +365,14 @@ type begins struct {
 
 	most   int64  // how many may begin before atMost is called; 0 is any number
 	atMost func() // not to be changed while there are transactions
+	refuse int64  // how many of the first fail since the file is locked
 }
+
+// locked is what the driver of SQLite says of a file that another one writes to for too long.
+type locked struct{}
+
+func (locked) Error() string { return "database is locked" }
+func (locked) Code() int     { return 5 }
 
 func (b *begins) Driver() driver.Driver { return b.of }
 
@@ -341,8 +390,12 @@ type countedConn struct {
 }
 
 func (c countedConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driver.Tx, error) {
-	if n := c.of.count.Add(1); c.of.most > 0 && n > c.of.most {
+	n := c.of.count.Add(1)
+	if c.of.most > 0 && n > c.of.most {
 		c.of.atMost()
+	}
+	if n <= c.of.refuse {
+		return nil, locked{}
 	}
 	return c.conn.BeginTx(ctx, opts)
 }
@@ -353,6 +406,29 @@ func (b *begins) Connect(context.Context) (driver.Conn, error) {
 		return nil, err
 	}
 	return countedConn{opened.(conn), b}, nil
+}
+
+// A lock that ends while an event is tried says nothing against the event, which is stored as it is, under the name of its job.
+func TestALockIsNoFaultOfTheEvent(t *testing.T) {
+	t.Parallel()
+	p := place{dialect: sqlstore.SQLite}
+	for refuse := range int64(5) {
+		counted := &begins{of: p.open(t).Driver(), file: "file:" + filepath.ToSlash(t.TempDir()) + "/history.db?_txlock=immediate"}
+		db := sql.OpenDB(counted)
+		var log bytes.Buffer
+		s := p.over(t, db, sqlstore.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		require.NoError(t, s.Prepare(t.Context()))
+		counted.count.Store(0)
+		counted.refuse = refuse
+		want := started(0, begin).Ended(begin, errors.New(strings.Repeat("нет ", 100)), nil)
+		want.Job = "счета"
+		for tries := 0; s.Write(t.Context(), []history.Event{want}) != nil; tries++ {
+			require.Less(t, tries, 10)
+		}
+		require.Equal(t, []history.Execution{want}, all(t, s), "locked for %d tries", refuse)
+		require.Empty(t, log.String())
+		require.NoError(t, db.Close())
+	}
 }
 
 // Of a full batch with one event that the database refuses, the others are stored in few transactions: on a slow link, one for
