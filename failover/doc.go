@@ -1,5 +1,7 @@
 // Package failover decides what happens to an execution when its instance is lost: whether it is run again,
-// and who takes it over.
+// and who takes it over. It is for the packages of this module, which read states of jobs from the registry; the type of
+// those is internal, so no other module can call it. Applications say with [job.Config.Failover] and FailoverLimit what it
+// is to do.
 //
 //	if failover.Lost(state, item) {
 //		txn, err := failover.Declare(state, item, now, limit)

@@ -104,7 +104,7 @@ type Config struct {
 	Java Java
 
 	// TimeZone is the zone in which Cron is read, as an IANA name such as "Europe/Berlin". Empty
-	// means UTC, on every host.
+	// means UTC, on every host. Names that hosts give zones of their own, such as Local and localtime, are not allowed.
 	TimeZone string
 	// DaylightSaving says what happens to fires that fall into a change of the clock. With the default,
 	// [DaylightSavingNatural], the job runs as people mean it; [DaylightSavingQuartz] repeats

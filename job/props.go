@@ -88,10 +88,24 @@ func (r *PropsReader) fault(name, reason string, cause error) {
 // Redact returns a text with every value that was read from a variable or a file replaced by the reference to
 // it, for what ends up in errors and logs: errors of a job are stored in the registry.
 func (r *PropsReader) Redact(text string) string {
+	parts := []string{text} // of the text, and in its place, by turns: a value may stand in a reference, which stays
 	for _, s := range r.secrets {
-		text = strings.ReplaceAll(text, s.value, s.shown)
+		var replaced []string
+		for i, part := range parts {
+			if i%2 == 1 {
+				replaced = append(replaced, part)
+				continue
+			}
+			for n, between := range strings.Split(part, s.value) {
+				if n > 0 {
+					replaced = append(replaced, s.shown)
+				}
+				replaced = append(replaced, between)
+			}
+		}
+		parts = replaced
 	}
-	return text
+	return strings.Join(parts, "")
 }
 
 // RedactCut is Redact for a text that was cut off, perhaps within such a value: a beginning of one at its end is left out.

@@ -78,7 +78,7 @@ func TestReferencesAreLookedUpWhereTheyAreUsed(t *testing.T) {
 	}
 	r := job.ReadProps(map[string]string{
 		"text": "env:PROPS_TEXT", "file": "file:" + file, "flag": "env:PROPS_FLAG", "number": "env:PROPS_NUMBER",
-		"url": "env:PROPS_URL", "below.long": "env:PROPS_LONG", "below.plain": "plain", "unused": "env:PROPS_NONE",
+		"url": "env:PROPS_URL", "below.long": "env:PROPS_LONG", "below.plain": "plain", "unused": "env:PROPS_NONE", "short": "env:PROPS_SHORT",
 	})
 	require.Equal(t, "swordfish", r.Text("text", ""))
 	require.Equal(t, "from a file", r.Required("file"))
@@ -86,7 +86,7 @@ func TestReferencesAreLookedUpWhereTheyAreUsed(t *testing.T) {
 	require.Equal(t, 7, r.Number("number", 1, 0, 9))
 	require.Equal(t, "https://h/swordfish", r.WebAddress("url"))
 	require.Equal(t, map[string]string{"long": "swordfish and chips", "plain": "plain"}, r.Below("below."))
-	r.Only("", "text", "file", "flag", "number", "url", "below.", "unused")
+	r.Only("", "text", "file", "flag", "number", "url", "below.", "unused", "short")
 	require.NoError(t, r.Err(), "what nobody asks for is not looked up")
 	require.Equal(t, "env:PROPS_LONG; file:"+file+" env:PROPS_URL env:PROPS_TEXT plain 7",
 		r.Redact("swordfish and chips; from a file https://h/swordfish swordfish plain 7"))
@@ -94,6 +94,10 @@ func TestReferencesAreLookedUpWhereTheyAreUsed(t *testing.T) {
 	require.Equal(t, "plain ", r.RedactCut("plain swordfish and chip"), "of which another is the beginning")
 	require.Equal(t, "plain file:"+file, r.RedactCut("plain from a files"), "behind another")
 	require.Empty(t, r.RedactCut(""))
+
+	t.Setenv("PROPS_SHORT", "env")
+	require.Equal(t, "env", r.Text("short", ""))
+	require.Equal(t, "env:PROPS_TEXT in env:PROPS_SHORT", r.Redact("swordfish in env"), "nothing is replaced in what stands for another value")
 }
 
 // An answer may repeat a part of the address that was called.

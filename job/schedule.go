@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/timezone"
 )
 
 // Schedule returns when the job fires, by Cron, Offset, TimeZone, DaylightSaving, StartTime and
@@ -47,9 +48,9 @@ func (c Config) over(s cronexpr.Schedule, now time.Time) bool {
 // schedule returns nil if one of the fields is at fault.
 func (f *faults) schedule(c Config) cronexpr.Schedule {
 	before := len(*f)
-	location, err := time.LoadLocation(c.TimeZone) // "" is UTC
-	if err != nil || c.TimeZone == "Local" {
-		f.addCause("TimeZone", c.TimeZone, "must be empty for UTC, or an IANA name that is known here, such as Europe/Berlin", err)
+	location, err := timezone.Load(c.TimeZone)
+	if err != nil {
+		f.addCause("TimeZone", c.TimeZone, "must be empty for UTC, or "+timezone.Wanted, err)
 	}
 	daylight, err := cronexpr.ParseDaylightSaving(string(c.DaylightSaving))
 	if err != nil {

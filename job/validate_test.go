@@ -89,6 +89,7 @@ func TestValidateNamesFieldValueAndWhatIsAllowed(t *testing.T) {
 		{"cron", func(c *job.Config) { c.Cron = "0 0 25 * * ?" }, "Cron", "0 0 25 * * ?", "hour"},
 		{"no cron", func(c *job.Config) { c.Cron = "" }, "Cron", "", "must be a cron expression"},
 		{"zone", func(c *job.Config) { c.TimeZone = "Mars/Base" }, "TimeZone", "Mars/Base", "IANA name"},
+		{"what a host calls its zone", func(c *job.Config) { c.TimeZone = "localtime" }, "TimeZone", "localtime", "IANA name"},
 		{"the host's zone", func(c *job.Config) { c.TimeZone = "Local" }, "TimeZone", "Local", "IANA name"},
 		{"daylight saving", func(c *job.Config) { c.DaylightSaving = "no" }, "DaylightSaving", "no", "quartz"},
 		{"no items", func(c *job.Config) { c.ShardingTotalCount = 0 }, "ShardingTotalCount", "0", "between 1 and 100000"},

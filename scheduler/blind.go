@@ -92,9 +92,10 @@ func (r *runner) regainSight(view *registry.View) {
 	r.blind.stopTimer()
 	r.blind = nil
 	r.rounds.Missed().ResetTries()
+	r.tryDenied() // who lets it be read again may let it be written, too
 	r.awaited = 0
 	r.subscribe(view, known, func() {
-		r.leftBlind = false
+		r.departure.leftBlind = false
 		if expired { // until now the state showed what was before
 			r.membership.LeftBlind()
 		}
@@ -115,12 +116,12 @@ func (r *runner) decideBlind() {
 	leaves := r.departure.leaving || r.blind.expired
 	r.mindBarriersBlind(leaves)
 	refused := r.rounds.Executions().LookingInto() // whose marks are gone, so that no leave would be taken
-	if leaves && !r.leftBlind && r.attached != nil && !refused {
+	if leaves && !r.departure.leftBlind && r.attached != nil && !refused {
 		r.leaveBlind()
 	}
 	r.followLeadership()
 	if r.departure.leaving {
-		r.departure.left = r.departure.left || r.leftBlind
+		r.departure.left = r.departure.left || r.departure.leftBlind
 		r.closeDrained()
 	}
 }
@@ -190,7 +191,7 @@ func (r *runner) leaveBlind() {
 	var conflict *registry.ConflictError
 	switch {
 	case err == nil && r.applied >= r.needed:
-		r.leftBlind = true
+		r.departure.leftBlind = true
 		r.log.WarnContext(r.life, "left the job: it cannot be followed", logError, r.blind.reason)
 	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		// The session ends, and with it what it holds.
@@ -199,8 +200,8 @@ func (r *runner) leaveBlind() {
 		if err == nil {
 			err = r.blind.reason
 		}
-		r.leftBlind = true
-		r.departure.unsettled = r.attached.Session
+		r.departure.leftBlind = true
+		r.departure.note(unsettled{session: r.attached.Session.ID(), kind: unseenTree})
 		if !r.departure.leaving || r.departure.alone(r.s.stop.Err() != nil) { // a stop gives the session up when nothing needs it any more
 			r.log.ErrorContext(r.life, "the job can be neither followed nor left: giving the session up", logError, err)
 			r.attached.Session.Abandon(err)

@@ -58,11 +58,11 @@ func (s *Scheduler) drain(runners []*runner) error {
 	if waitDrained(runners, s.curfew.Items, vanished) {
 		return nil
 	}
-	answers := make([]chan error, len(runners)) // none of a runner that was dismissed meanwhile
+	answers := make([]chan error, len(runners))
 	for i, r := range runners {
 		answer := make(chan error, 1)
 		answers[i] = answer
-		r.box.Post(func() { answer <- r.abandon() })
+		r.box.PostElse(func() { answer <- r.abandon() }, func() { answer <- nil }) // nothing of one that is not on the list any more
 	}
 	cutOff := time.AfterFunc(s.curfew.Moment(2*stopping.LastWords), s.cutOff)
 	defer cutOff.Stop()

@@ -135,10 +135,19 @@ func (s *Scheduler) forgetUnopened(r *runner) bool {
 	if r.view != nil {
 		return false
 	}
-	delete(s.runners, r.name)
+	s.strike(r)
 	s.takeOutLeft(r.name)
-	r.over()
 	return true
+}
+
+// strike takes a runner off the list that has not begun. Who has got it from the list before asks it nothing any more: a Run
+// that ends does not know of it. A stop may have told it to leave, and it does not come to that: it has nothing to hand over.
+// The caller holds mu.
+func (s *Scheduler) strike(r *runner) {
+	delete(s.runners, r.name)
+	r.box.Close()
+	r.departure.drained.Happen()
+	r.over()
 }
 
 // waitJoined waits until the runner's instance is registered, and no longer than until Run is to stop.

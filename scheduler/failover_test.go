@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 )
@@ -231,5 +232,38 @@ func TestADisabledItemIsNotRunAgain(t *testing.T) {
 		remove(t, c.server, "/orders/sharding/0/disabled")
 		sleepUntil(51 * time.Second)
 		require.Equal(t, []string{"item 0 fire 5s failover on b"}, c.shown())
+	})
+}
+
+// A script does not hear the end of its context. It is ended before the next owner runs its item, and has until then nearly all of
+// the time that there is; one that a stop has told to end has as long as it ever has.
+func TestWhatDoesNotHearItsContextIsEndedBeforeTheRerun(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var cancelled, ended time.Time
+		script := func(ctx context.Context, _ job.ShardingContext) error {
+			gone := make(chan struct{})
+			off := execution.BeforeOthers(ctx, func() { close(gone) })
+			<-ctx.Done()
+			cancelled = time.Now()
+			<-gone
+			ended = time.Now()
+			return off()
+		}
+		var rerun time.Time
+		again := func(_ context.Context, sc job.ShardingContext) error {
+			if sc.Source == job.Failover {
+				rerun = time.Now()
+			}
+			return nil
+		}
+		a := c.start("a", script, failoverOf(2))
+		c.start("b", again, failoverOf(2))
+		sleepUntil(6 * time.Second)
+		a.registry.Cut()
+		sleepUntil(20 * time.Second)
+		require.True(t, ended.After(cancelled.Add(500*time.Millisecond)), "%s after it was told", ended.Sub(cancelled))
+		require.True(t, rerun.After(ended), "the rerun begins %s after the end", rerun.Sub(ended))
+		a.registry.Heal()
 	})
 }

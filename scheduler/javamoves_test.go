@@ -58,3 +58,39 @@ func TestItemsMoveBetweenJavaInstancesBetweenFires(t *testing.T) {
 		require.Equal(t, []string{javaID, secondJavaID}, owners())
 	})
 }
+
+// Java takes away whatever mark an item has when it ends a run of it, and when it connects again. What runs here goes on, and
+// its item stays until it has ended.
+func TestAnItemWhoseMarkJavaTookAwayStaysWhereItRuns(t *testing.T) {
+	t.Parallel()
+	for name, join := range map[string]func(c *cluster) (unmark func()){
+		"2.1.5": func(c *cluster) func() {
+			c.startShared("a", lasting(8*time.Second), everyTen())
+			return func() { c.java().end(0) }
+		},
+		"3.x": func(c *cluster) func() {
+			c.startBeside3("a", lasting(8*time.Second), everyTen())
+			return func() { c.elasticJob3(javaID).end(0) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				unmark := join(c)
+				sleepUntil(11 * time.Second)
+				unmark()
+				sleepUntil(13 * time.Second)
+				if name == "3.x" {
+					c.elasticJob3Joins(javaID)
+				} else {
+					c.javaJoins(javaID)
+				}
+				sleepUntil(14 * time.Second)
+				require.Equal(t, fullID("a"), c.node(orders.ItemInstance(0)).Value, "it runs")
+				sleepUntil(18500 * time.Millisecond)
+				require.Equal(t, javaID, c.node(orders.ItemInstance(0)).Value)
+				require.Len(t, c.take(), 6)
+			})
+		})
+	}
+}

@@ -157,6 +157,41 @@ func TestAnItemThatComesFromJava(t *testing.T) {
 	})
 }
 
+// Nor if fires of the last while are made up that nobody may have seen: Java ran for them. What came while the item was ours and
+// we were down is made up.
+func TestAnItemThatComesFromJavaWithinAMisfireWindow(t *testing.T) {
+	t.Parallel()
+	for _, misfire := range []job.MisfirePolicy{job.MisfireOnce, job.MisfireAll} {
+		t.Run("misfire "+string(misfire), func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := sharedJob(2)
+				cfg.Misfire, cfg.MisfireWindow = misfire, time.Hour
+				j := c.javaLeads(asAssigned(cfg))
+				a := c.startShared("a", nil, cfg)
+				j.reshard(0, fullID("a"), javaID)
+				sleepUntil(6 * time.Second)
+				require.Len(t, c.take(), 1)
+				j.reshard(2, javaID, javaID)
+				sleepUntil(17 * time.Second)
+				j.reshard(2, fullID("a"), fullID("a"))
+				sleepUntil(19 * time.Second)
+				require.Empty(t, c.shown())
+				sleepUntil(21 * time.Second)
+				require.Equal(t, []string{"item 0 fire 20s scheduled on a", "item 1 fire 20s scheduled on a"}, c.shown())
+
+				a.stop(t)
+				sleepUntil(26 * time.Second)
+				j.do(registry.Delete(orders.Necessary())) // nobody else gets what it had
+				c.startShared("b", nil, cfg)
+				j.reshard(2, fullID("b"), fullID("b"))
+				sleepUntil(29 * time.Second)
+				require.Equal(t, []string{"item 0 fire 25s misfire on b", "item 1 fire 25s misfire on b"}, c.shown())
+			})
+		})
+	}
+}
+
 // The console of 2.1.5 that asks an instance to run in the moment in which it leaves makes a node that no session owns, and a
 // Java leader would give it items for ever.
 func TestAGhostUnderAJavaLeader(t *testing.T) {

@@ -1,11 +1,13 @@
 package scheduler_test
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler"
 )
 
@@ -70,5 +72,20 @@ func TestStatisticsTellWhatJavaRan(t *testing.T) {
 		sleepUntil(17 * time.Second)
 		running.LastEnd = bubbleStart.Add(16 * time.Second)
 		require.Equal(t, running, *of()[1].Java)
+	})
+}
+
+// A listener of 2.1.5 that runs once for a whole round waits as one of 3.x does.
+func TestAOnceListenerOfElasticJobLite(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var logs logbook
+		c.startWith("a", nil, []scheduler.Option{scheduler.WithJavaPeers(), scheduler.WithLogger(slog.New(&logs))}, sharedJob(2))
+		j := c.javaJoins(javaID)
+		sleepUntil(6 * time.Second)
+		j.do(registry.Put(orders.ItemStarted(1), ""))
+		sleepUntil(8 * time.Second)
+		require.False(t, c.node(orders.ItemStarted(0)).Exists())
+		require.Equal(t, 1, logs.of("a listener of Java instances waits for all items of a round, and does not hear of those that run here: it does not run, and each of their rounds waits for its time limit"))
 	})
 }

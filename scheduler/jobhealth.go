@@ -21,7 +21,7 @@ func (r *runner) health() JobHealth {
 	st, mine := r.state, r.state.Instance(r.s.instance)
 	h := JobHealth{
 		Job: r.name, Answered: true, Leader: st.Leader.Instance,
-		Joined:   r.attached.Connected() && !r.leftBlind && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
+		Joined:   r.attached.Connected() && !r.departure.leftBlind && mine.Created != 0 && mine.Session == r.attached.Session.ID(),
 		Leaving:  r.departure.leaving,
 		Leading:  r.attached != nil && r.leads(),
 		ShutDown: r.departure.shutDown, ViewRevision: int64(r.applied),
@@ -140,7 +140,7 @@ func (r *runner) overdue(unrecorded []UnrecordedEnd) []OverdueItem {
 	if !r.settings.OK || r.settings.Config.Unmonitored || r.settings.Rules.Delay != 0 || !r.state.AnybodyEnabled() {
 		return nil
 	}
-	until := r.s.now().Add(-inforce.OverdueAfter(*r.settings.Config))
+	until, untilOfOthers := r.overdueUntil()
 	var overdue []OverdueItem
 	for n := range r.state.Total() {
 		it := r.state.Item(n)
@@ -152,7 +152,7 @@ func (r *runner) overdue(unrecorded []UnrecordedEnd) []OverdueItem {
 		if isHeld && unrecorded[held].Ended.After(since) {
 			since = unrecorded[held].Ended
 		}
-		for _, resumed := range []time.Time{r.configured, r.told.items[n]} {
+		for _, resumed := range []time.Time{r.configured, r.toldItems[n]} {
 			if since.Before(resumed) {
 				since = resumed
 			}
@@ -167,11 +167,28 @@ func (r *runner) overdue(unrecorded []UnrecordedEnd) []OverdueItem {
 		if e := it.Record.Value.Current; e != nil && e.End.After(since) {
 			since = e.End
 		}
+		until := until
+		if r.state.Owner(n) != r.s.instance {
+			until = untilOfOthers
+		}
 		if fire := cronexpr.Last(r.settings.Rules.Schedule, since, until); until.After(since) && !fire.IsZero() {
 			overdue = append(overdue, OverdueItem{Item: n, Fire: fire})
 		}
 	}
 	return overdue
+}
+
+// overdueUntil returns the time until which fires are overdue, of items of this instance and of those of others, which go by
+// other clocks. A clock that is ahead must not judge them by fires that have not come: it counts as no later than the registry's,
+// or as ahead by as much as it may be while the registry's is not known.
+func (r *runner) overdueUntil() (ours, others time.Time) {
+	ours = r.s.now().Add(-inforce.OverdueAfter(*r.settings.Config))
+	off, known := r.look().Clock.Off()
+	if !known {
+		return ours, ours.Add(-inforce.ClockTolerance)
+	}
+	ours = ours.Add(-max(0, off))
+	return ours, ours
 }
 
 // allDisabled tells whether there are instances, and the servers of all of them are disabled.

@@ -38,7 +38,7 @@ func (s *Scheduler) takeOut(job string, node registry.Node) {
 			if err == nil || errors.Is(err, registry.ErrConflict) {
 				return
 			}
-			if waitPause(attached.Ctx, pause) != nil {
+			if waitPause(attached.Ctx, pause, job) != nil {
 				return
 			}
 			s.repeated(slog.LevelWarn, "this instance is still registered in a job that it has left", job, err)
@@ -91,7 +91,7 @@ func (s *Scheduler) beginToFollow(life context.Context, job string) {
 
 // lookAtLeft looks now and then at the jobs that were left a while ago, as long as there are jobs that were left.
 func (s *Scheduler) lookAtLeft(life context.Context) {
-	for waitPause(life, leftLooked) == nil {
+	for waitPause(life, leftLooked, "left") == nil {
 		for job, watched := range s.leftForLong() {
 			s.lookAtLeftJob(life, job, watched)
 		}

@@ -246,3 +246,24 @@ func TestAJobThatWasLeftLongAgo(t *testing.T) {
 		l.lateJoin("orders")
 	})
 }
+
+// A runner that is taken off the list before it has begun is asked nothing by who found it there before: its answer would
+// be work that a Run that ends does not wait for.
+func TestARunnerOffTheListIsAskedNothing(t *testing.T) {
+	for name, takeOff := range map[string]func(t *testing.T, s *Scheduler, j *Job){
+		"it could not start": func(t *testing.T, s *Scheduler, j *Job) { require.True(t, s.forgetUnopened(j.r)) },
+		"it left before Run": func(t *testing.T, _ *Scheduler, j *Job) { require.NoError(t, j.Leave(t.Context())) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			reg := memory.NewServer().Open("test")
+			s, err := New(reg, WithInstanceID(myself))
+			require.NoError(t, err)
+			cfg := job.Config{Name: "orders", Cron: "@every 1h", ShardingTotalCount: 1}
+			j, err := s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))
+			require.NoError(t, err)
+			takeOff(t, s, j)
+			require.False(t, j.r.box.Post(func() {}))
+			require.NoError(t, reg.Close(context.Background()))
+		})
+	}
+}

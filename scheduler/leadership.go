@@ -54,7 +54,7 @@ func (r *runner) lead() {
 
 // leads tells whether the leader node is this instance's, under the present session. One that has left blind leads no more,
 // whatever was seen before.
-func (r *runner) leads() bool { return !r.leftBlind && r.look().Leads() }
+func (r *runner) leads() bool { return !r.departure.leftBlind && r.look().Leads() }
 
 // reconcile notes that everything is to be looked at, and removes what is there for no reason.
 func (r *runner) reconcile() {
@@ -106,17 +106,44 @@ func (r *runner) othersElect(a *room.Attachment, view *registry.View, wait time.
 
 func (r *runner) hasLeader(s registry.Snapshot) bool { return s.Get(r.tree.Leader()).Exists() }
 
+// electing is the step of an election.
+const electing = "elect"
+
+// tryDenied has everything tried again that was denied, as something has changed, also an election that waits for that.
+func (r *runner) tryDenied() {
+	r.denials.Clear()
+	r.rested()
+}
+
+// seesElection has the next election tried again, as the leader has changed: what was denied is done by others now, or somebody
+// has seen to it.
+func (r *runner) seesElection() {
+	r.denied().Answered(electing, r.tree.Leader(), nil)
+	r.rested()
+}
+
+// rested lets the next election come after one that failed. It may come early, from the rest of an earlier one.
+func (r *runner) rested() {
+	if r.resting {
+		r.resting = false
+		r.leadership.Elected()
+	}
+}
+
 // elected takes note of how an election ended. The view shows what it brought about.
 func (r *runner) elected(revision registry.Revision, err error) {
+	r.denied().Answered(electing, r.tree.Leader(), err)
 	if err != nil && r.attached != nil && !errors.Is(err, registry.ErrConflict) {
 		// Still electing: the decision that follows this message would ask again at once.
-		r.refused("elect", err)
-		time.AfterFunc(room.RetryAfter, func() { r.box.Post(r.leadership.Elected) })
+		r.refused(electing, err)
+		rest := max(room.RetryAfter, r.denied().Held(electing, r.tree.Leader()))
+		r.resting = true
+		time.AfterFunc(rest, func() { r.box.Post(r.rested) })
 		return
 	}
 	r.leadership.Elected()
 	if err != nil && r.attached != nil {
-		r.refused("elect", err)
+		r.refused(electing, err)
 		return
 	}
 	if revision != 0 {

@@ -67,8 +67,7 @@ func (s *Scheduler) endOf(r *runner) <-chan struct{} {
 		return nil
 	}
 	if s.life == nil {
-		delete(s.runners, r.name)
-		r.over()
+		s.strike(r)
 		return nil
 	}
 	return s.life.Done()

@@ -23,11 +23,21 @@ func (r *runner) leave() {
 	r.closeDrained()
 }
 
+// tellFor is for how long an instance that leaves tells what others' items missed before it hands over its own, which stand
+// still meanwhile: the time in which the registry takes notes, and not that between two tries. In an overload there is much of
+// that, and a store that takes little.
+const tellFor = 500 * time.Millisecond
+
 // handOver tells the others what was missed, which they need to know before they begin anything, and then that this
-// instance has left, if it is this job's turn. A job that has many notes makes a part of them at a time, and ends go
-// between.
+// instance has left, if it is this job's turn. A job that has many notes makes a part of them at a time, those of its own items
+// first, and ends go between.
 func (r *runner) handOver(f *farewell) {
-	notes, over := r.rounds.Note(r.look(), r.departure.left)
+	tells := f.noting < tellFor
+	if !tells && !f.hushed {
+		f.hushed = true
+		r.rounds.Missed().StopTelling()
+	}
+	notes, over := r.rounds.Note(r.look(), r.departure.left, tells)
 	part := notes[:f.parts.Of(len(notes), r.s.handovers.Part())]
 	leave, stays := r.proposeLeave()
 	if size := len(part) + len(leave); size > 0 {
@@ -38,8 +48,9 @@ func (r *runner) handOver(f *farewell) {
 		part = part[:f.parts.Fitting(len(part), granted-len(leave))]
 	}
 	defer r.s.handovers.GiveBack(&f.turn)
-	before := r.rounds.Missed().ToNote()
+	before, began := r.rounds.Missed().ToNote(), time.Now()
 	r.handIn(part)
+	f.noting += time.Since(began)
 	left := r.rounds.Missed().ToNote()
 	if len(part) < len(notes) {
 		f.parts.Made(left < before)
@@ -105,11 +116,12 @@ func (r *runner) proposeLeave() (batch room.Batch, stays bool) {
 }
 
 // mustStay tells whether this instance is all that shows that something that runs here, under the present session, is
-// not lost: its mark was taken away, or beside ElasticJob 3.x is one that outlives the instance.
+// not lost: its mark was taken away, or beside ElasticJob 3.x is one that outlives the instance, or others go by no mark.
 func (r *runner) mustStay() bool {
 	v := r.look()
+	mistaken := r.peers.MistakesLeave(v)
 	for e := range r.marked() {
-		if executions.MarkGone(v, e) || v.Registered() && v.State.MarkOutlives(e.Item) {
+		if executions.MarkGone(v, e) || v.Registered() && (mistaken || v.State.MarkOutlives(e.Item)) {
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -415,6 +416,105 @@ func TestWhoLeavesTellsWithoutWaitingForTheOldest(t *testing.T) {
 	})
 }
 
+// Who leaves tells it once more if the registry refuses the notes at first, also when the time for telling is over by then.
+func TestWhoLeavesIsRefusedAtFirst(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		owner := c.onServer(0, "owner", 0, nil, makeUpAll(4))
+		guard := &guarded{Registry: c.server.Open("test")}
+		s, err := scheduler.New(guard, scheduler.WithInstanceID("10.0.0.1@-@leaves"))
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.Add(t.Context(), makeUpAll(4), c.record("leaves", nil))))
+		leaves := c.run(s, guard.Registry)
+		<-leaves.Ready()
+		sleepUntil(4500 * time.Millisecond)
+		owner.crash(t)
+		sleepUntil(6500 * time.Millisecond)
+		c.onServer(2, "new", 0, nil, makeUpAll(4))
+		sleepUntil(7500 * time.Millisecond)
+		guard.deny(func(txn registry.Txn) bool {
+			return slices.ContainsFunc(txn.Then, func(w registry.Write) bool {
+				name, is := jobtree.Parse(w.Path)
+				return is && name.Kind == jobtree.KindItemMisfire
+			})
+		})
+		time.AfterFunc(300*time.Millisecond, func() { guard.deny(nil) })
+		leaves.stop(t)
+		sleepUntil(49500 * time.Millisecond)
+		requireEachFire(t, c.take(), 4, 1, 49)
+	})
+}
+
+// Who leaves tells what the items of others missed, whoever is registered: an owner may have died, and its session not be over
+// yet, and so may somebody who was there before. An owner that lives and is busy runs each fire once, told or not.
+func TestWhoLeavesTellsWhatADeadOwnersItemsMissed(t *testing.T) {
+	t.Parallel()
+	once, all, claimed := makeUpAll(4), makeUpAll(4), makeUpAll(4)
+	once.Cron, once.Misfire, once.MisfireMax = "2,5,50 * * * * ?", job.MisfireOnce, 0
+	claimed.Failover = true
+	for name, cfg := range map[string]job.Config{"once": once, "all": all, "all, with failover": claimed} {
+		for story, play := range map[string]func(t *testing.T, c *cluster){
+			"its session goes on": func(t *testing.T, c *cluster) {
+				owner := c.onServer(0, "owner", 0, nil, cfg)
+				leaves := c.onServer(1, "leaves", 0, nil, cfg)
+				sleepUntil(4500 * time.Millisecond)
+				owner.crash(t)
+				sleepUntil(6500 * time.Millisecond)
+				c.onServer(2, "new", 0, nil, cfg)
+				sleepUntil(7500 * time.Millisecond)
+				leaves.stop(t)
+			},
+			"nobody is there for a while": func(t *testing.T, c *cluster) {
+				owner := c.onServer(0, "owner", 0, nil, cfg)
+				leaves := c.onServer(1, "leaves", 0, nil, cfg)
+				sleepUntil(4500 * time.Millisecond)
+				owner.crash(t)
+				sleepUntil(7400 * time.Millisecond)
+				leaves.stop(t)
+				sleepUntil(7600 * time.Millisecond)
+				c.onServer(2, "new", 0, nil, cfg)
+			},
+			"another one that is dead was there for longer": func(t *testing.T, c *cluster) {
+				oldest := c.onServer(0, "oldest", 0, nil, cfg)
+				owner := c.onServer(1, "owner", 0, nil, cfg)
+				leaves := c.onServer(2, "leaves", 0, nil, cfg)
+				sleepUntil(4500 * time.Millisecond)
+				oldest.crash(t)
+				owner.crash(t)
+				sleepUntil(6500 * time.Millisecond)
+				c.onServer(3, "new", 0, nil, cfg)
+				sleepUntil(7500 * time.Millisecond)
+				leaves.stop(t)
+			},
+			"it lives and is busy": func(t *testing.T, c *cluster) {
+				var busy atomic.Bool
+				c.onServer(0, "owner", 0, func(context.Context, job.ShardingContext) error {
+					if busy.CompareAndSwap(false, true) {
+						time.Sleep(9 * time.Second)
+					}
+					return nil
+				}, cfg)
+				leaves := c.onServer(1, "leaves", 0, nil, cfg)
+				sleepUntil(7500 * time.Millisecond)
+				leaves.stop(t)
+			},
+		} {
+			t.Run(name+"/"+story, func(t *testing.T) {
+				t.Parallel()
+				inBubble(t, func(t *testing.T, c *cluster) {
+					play(t, c)
+					sleepUntil(49500 * time.Millisecond)
+					if runs := c.take(); cfg.Misfire == job.MisfireAll {
+						requireEachFire(t, runs, 4, 1, 49)
+					} else {
+						requireEachFire(t, runs, 4, 5, 5)
+					}
+				})
+			})
+		}
+	}
+}
+
 // All sessions end while the registry is away, and one instance dies. When it is back, an instance that has started meanwhile
 // registers before those that were there: it is the oldest now, and knows the least.
 func TestFiresOfAnOutageAfterWhichANewInstanceIsTheOldest(t *testing.T) {
@@ -618,6 +718,34 @@ func TestARareFireOfAnItemThatLostItsOwner(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Nobody may note anything while the configuration cannot be read. If it comes to be so before the new owner of an item was
+// told what that has missed, it is told when the job goes on, and has waited for it.
+func TestANewOwnerIsToldAfterAPause(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.Config{Name: "orders", Cron: "2,7,10 0 0 * * ?", ShardingTotalCount: 1, Misfire: job.MisfireAll}
+		witness := c.onServer(0, "witness", 0, nil, cfg)
+		a := c.onServer(1, "a", 0, nil, cfg)
+		sleepUntil(5500 * time.Millisecond)
+		a.crash(t)
+		sleepUntil(8500 * time.Millisecond)
+		witness.registry.SetLatency(60 * time.Millisecond)
+		c.onServer(2, "b", 0, nil, cfg)
+		for c.state().Owner(0) != "10.0.0.2@-@b" {
+			time.Sleep(time.Millisecond)
+		}
+		witness.registry.SetLatency(2 * time.Second) // its note comes later than what follows
+		sleepUntil(10100 * time.Millisecond)
+		put(t, c.server, "/orders/config", "oops")
+		sleepUntil(20 * time.Second)
+		witness.registry.SetLatency(60 * time.Millisecond)
+		sleepUntil(28 * time.Second)
+		c.change(cfg)
+		sleepUntil(time.Minute)
+		require.Equal(t, []string{"item 0 fire 2s scheduled on a", "item 0 fire 7s misfire on b", "item 0 fire 10s misfire on b"}, c.shown())
+	})
 }
 
 // So it is if nothing else happens at the end of that moment: the owner does not make up what is due with the next event, which

@@ -492,6 +492,27 @@ func TestEachItemRunsWhileSettingsChange(t *testing.T) {
 	})
 }
 
+// Who stops in an overload hands over before it has told all that it knows of what others' items missed: its own stand still
+// meanwhile, and the stop timeout ends.
+func TestAStopInAnOverloadHandsOverFirst(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		const processes = 10
+		o := c.overloadWith(processes, job.Config{Name: "orders", Cron: "* * * * * ?", ShardingTotalCount: 500, Misfire: job.MisfireAll})
+		time.Sleep(time.Minute)
+		began := time.Now()
+		o.instances[processes-1].cancel()
+		for slices.Contains(c.members(), fullID(fmt.Sprint(processes-1))) {
+			time.Sleep(100 * time.Millisecond)
+		}
+		require.Less(t, time.Since(began), 8*time.Second)
+		require.NoError(t, o.instances[processes-1].ended())
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		require.NotContains(t, o.log.String(), "gave the session up")
+	})
+}
+
 // A process that stops beyond capacity has a missed fire of almost every item to tell the others, which takes longer than
 // its stop timeout. What has finished by then is recorded all the same.
 func TestAStopInAnOverloadRecordsWhatHasFinished(t *testing.T) {

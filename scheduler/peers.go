@@ -41,7 +41,24 @@ func dialectOf(o *options, reg registry.Registry) (peers.Dialect, error) {
 
 // newPeers makes what is known of the others in the job.
 func (r *runner) newPeers(p ports) peers.Peers {
-	return r.s.dialect.New(peers.Ports{Ports: p, LookAgain: func(items ...int) { r.rounds.LookAgain(items...) }, Strategy: func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) }})
+	return r.s.dialect.New(peers.Ports{
+		Ports: p, WhenShown: r.whenShown,
+		LookAgain: func(items ...int) { r.rounds.LookAgain(items...) },
+		Strategy:  func() (sharding.Strategy, error) { return r.leadership.Strategy(r.look()) },
+	})
+}
+
+// whenShown calls done in a message once the state shows all that the registry has committed by now. What the registry is
+// asked for does not matter.
+func (r *runner) whenShown(done func(shown bool)) {
+	view := r.view
+	r.s.work.Go(func() {
+		_, revision, err := r.s.registry.List(r.life, r.tree.Necessary())
+		if err == nil {
+			err = view.WaitRevision(r.life, revision)
+		}
+		r.box.Post(func() { done(err == nil && view == r.view && !r.scope.replacing) })
+	})
 }
 
 // heedPeers does what only others make necessary.

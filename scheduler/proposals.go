@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -18,7 +19,9 @@ type committing struct{ *runner }
 var _ room.Committing = committing{}
 
 func (c committing) Commit(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-	return c.s.registry.Commit(ctx, c.onBehalf(txn))
+	revision, err := c.s.registry.Commit(ctx, c.onBehalf(txn))
+	c.doubt(ctx, txn, err)
+	return revision, err
 }
 
 func (c committing) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
@@ -26,7 +29,11 @@ func (c committing) CommitAll(ctx context.Context, txns []registry.Txn) []regist
 	for i, txn := range txns {
 		shared[i] = c.onBehalf(txn)
 	}
-	return c.s.registry.CommitAll(ctx, shared)
+	outcomes := c.s.registry.CommitAll(ctx, shared)
+	for i, o := range outcomes {
+		c.doubt(ctx, txns[i], o.Err)
+	}
+	return outcomes
 }
 
 // onBehalf names the job, on whose behalf a transaction is sent: where many wait, no job waits for all that another one has
@@ -37,8 +44,12 @@ func (c committing) onBehalf(txn registry.Txn) registry.Txn {
 }
 
 func (c committing) Together(ctx context.Context, txn registry.Txn) (registry.Revision, error) {
-	return c.together(ctx, txn)
+	revision, err := c.together(ctx, txn)
+	c.doubt(ctx, txn, err)
+	return revision, err
 }
+
+func (c committing) Denials() *room.Denials { return c.denied() }
 
 func (c committing) Committed(revision registry.Revision) { c.committed(revision) }
 
@@ -69,13 +80,36 @@ func (r *runner) refused(what string, err error) {
 		r.overtaken(conflict)
 	case r.attached.Ctx.Err() != nil || errors.Is(err, registry.ErrSessionLost):
 		r.log.DebugContext(r.life, "session ended under a commit", "step", what, logReason, err.Error())
-		if errors.Is(err, registry.ErrUnknownOutcome) {
-			r.departure.unsettled = r.attached.Session
-		}
 	default:
 		r.scope.stale = true
 		r.s.repeated(slog.LevelWarn, commitRefused, r.name, err, "step", what)
-		r.alarm.Set(room.RetryAfter)
+		r.alarm.Set(room.RetryIn(err))
+	}
+}
+
+// denied are what the registry denies this job. Nothing is held back of an instance that leaves: it has no time to wait.
+func (r *runner) denied() *room.Denials {
+	if r.departure.leaving {
+		return nil
+	}
+	return &r.denials
+}
+
+// doubt notes a transaction that was given up with its session, if it may be carried out yet and nothing that follows excludes
+// that. What compares that this instance is registered can have no effect once that has left, and until then the tree shows
+// the instance. So begins, claims and elections are settled by then; a join is not, as it takes that the instance is not there.
+func (r *runner) doubt(ctx context.Context, txn registry.Txn, err error) {
+	if !errors.Is(err, registry.ErrUnknownOutcome) || ctx.Err() == nil && !errors.Is(err, registry.ErrSessionLost) {
+		return
+	}
+	mine := r.tree.Instance(r.s.instance)
+	if slices.ContainsFunc(txn.If, func(c registry.Condition) bool { return c.Kind == registry.CondCreatedAt && c.Path == mine }) {
+		return
+	}
+	for _, w := range txn.Then {
+		if w.Session != nil {
+			r.departure.note(unsettled{session: w.Session.ID(), kind: lateCommit})
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package scheduler_test
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -15,6 +16,7 @@ import (
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/memory"
+	"github.com/elasticron/elasticron/scheduler"
 )
 
 // A scheduler stops while the registry does not answer, and its handle stays open. Nobody else can take back
@@ -139,4 +141,121 @@ func TestALostSessionWhileAJobIsLeft(t *testing.T) {
 		require.NoError(t, stop())
 		require.NoError(t, reg.Close(context.Background()))
 	})
+}
+
+// The session is lost under begins, whose outcome nobody will know, and taken up again. Who leaves its job has settled that: no
+// begin of an instance is carried out that is not there any more. So it does not take the session from another scheduler.
+func TestAStopAfterBeginsOfUnknownOutcomeKeepsTheSession(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		var log lines
+		reg := c.server.Open("test")
+		stayed := c.serve("a", reg, nil)
+		stop := c.serve("b", reg, nil, scheduler.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+		sleepUntil(8 * time.Second)
+		before, err := reg.Session(t.Context())
+		require.NoError(t, err)
+		reg.HoldBack(math.MaxInt, 40*time.Second)
+		sleepUntil(11 * time.Second)
+		c.server.Stop()
+		sleepUntil(40 * time.Second)
+		require.Error(t, before.Err())
+		reg.Calm()
+		c.server.Start()
+		sleepUntil(2 * time.Minute)
+		session, err := reg.Session(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, before.ID(), session.ID())
+		stop()
+		require.NoError(t, session.Err())
+		require.Empty(t, log.line("gave the session up"))
+		stayed()
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}
+
+// A join of unknown outcome may be carried out for a while after the session was taken up again, and nothing tells that it
+// cannot: then a stop gives the session up. After that while it does not.
+func TestAStopAfterAJoinOfUnknownOutcome(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		stop  time.Duration
+		keeps bool
+	}{
+		"soon": {time.Minute, false},
+		"late": {12 * time.Minute, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				c.change(jobOf(2))
+				reg := c.server.Open("test")
+				before, err := reg.Session(t.Context())
+				require.NoError(t, err)
+				reg.HoldBack(math.MaxInt, 40*time.Second)
+				stop := c.serve("a", reg, nil)
+				sleepUntil(time.Second)
+				c.server.Stop()
+				sleepUntil(20 * time.Second)
+				require.Error(t, before.Err())
+				reg.Calm()
+				c.server.Start()
+				sleepUntil(test.stop)
+				session, err := reg.Session(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, before.ID(), session.ID())
+				require.Equal(t, []string{fullID("a")}, c.members())
+				stop()
+				require.Equal(t, test.keeps, session.Err() == nil)
+				require.NoError(t, reg.Close(context.Background()))
+			})
+		})
+	}
+}
+
+// refusesEnds is a registry that finds the ends of item 0 too large.
+type refusesEnds struct {
+	registry.Registry
+	refuses atomic.Bool
+}
+
+func (r *refusesEnds) CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome {
+	outcomes := make([]registry.Outcome, len(txns))
+	for i, txn := range txns {
+		if r.refuses.Load() && slices.Contains(txn.Then, registry.Delete(ofOrders.ItemRunning(0))) {
+			outcomes[i].Err = registry.ErrTooLarge
+			continue
+		}
+		outcomes[i] = r.Registry.CommitAll(ctx, []registry.Txn{txn})[0]
+	}
+	return outcomes
+}
+
+// The registry refuses the end of an execution for good, so its mark stays, and a stop gives the session up; but not if the mark
+// was taken away since.
+func TestAStopAfterAnEndThatWasRefused(t *testing.T) {
+	t.Parallel()
+	for name, taken := range map[string]bool{"the mark is gone": true, "the mark stays": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				under := c.server.Open("test")
+				reg := &refusesEnds{Registry: under}
+				stop := c.serve("a", reg, took(2*time.Second))
+				sleepUntil(6 * time.Second)
+				session, err := reg.Session(t.Context())
+				require.NoError(t, err)
+				reg.refuses.Store(true)
+				sleepUntil(8 * time.Second)
+				require.NotEmpty(t, c.nodes("/orders/sharding/0/running"))
+				if taken {
+					reg.refuses.Store(false)
+					sleepUntil(10 * time.Minute)
+				}
+				stop()
+				require.Equal(t, taken, session.Err() == nil)
+				require.NoError(t, reg.Close(context.Background()))
+			})
+		})
+	}
 }

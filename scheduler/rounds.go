@@ -52,14 +52,15 @@ func (r *runner) endRefused(e *executions.Execution, why error) {
 	}
 	r.lost.LookAgain(e.Item)
 	r.mending.LookAgain(e.Item) // its mark may be back, if its session was taken up again
-	if !errors.Is(why, registry.ErrConflict) {
-		r.departure.unsettled = e.Under.Session // whose mark stays
+	if !errors.Is(why, registry.ErrConflict) && e.Monitored() {
+		r.departure.settle(r.showsGone) // of those before, or there would be one more of each that is refused
+		r.departure.note(unsettled{session: e.Under.Session.ID(), kind: keptMark, mark: executions.Mark(r.tree, e.Item, e.Token)})
 	}
 }
 
 // noteMissed notes what is due of items that are not to run here. It tells whether nothing is left to be noted.
 func (r *runner) noteMissed() bool {
-	batch, over := r.rounds.Note(r.look(), r.departure.left)
+	batch, over := r.rounds.Note(r.look(), r.departure.left, true)
 	r.commit(batch)
 	return over || r.rounds.Missed().ToNote() == 0
 }
@@ -154,11 +155,16 @@ func (p roundsPorts) InLatch(latch string, under *room.Attachment, txn registry.
 	p.runner().inLatch(latch, under, txn, settled)
 }
 
-func (p roundsPorts) ClaimOver(item int, err error) {
+func (p roundsPorts) Held(step, path string) time.Duration {
+	return p.runner().denied().Held(step, path)
+}
+
+func (p roundsPorts) ClaimOver(item int, path string, err error) {
 	r := p.runner()
+	r.denied().Answered(rounds.Claiming, path, err)
 	r.mending.LookAgain(item)
 	if err != nil && r.attached != nil {
-		r.refused("claim", err)
+		r.refused(rounds.Claiming, err)
 	}
 }
 

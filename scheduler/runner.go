@@ -54,7 +54,9 @@ type runner struct {
 	joined     bool              // the instance was registered
 	dismissed  bool              // the scheduler goes on without the job
 	idle       bool              // all servers on which instances live are disabled
-	leftBlind  bool              // the job was left without a view, as far as possible, and none has shown that yet
+	resting    bool              // an election failed, and the next one comes after a while
+	toldServer bool              // it was logged that this server is disabled
+	toldJob    bool              // and that the job is
 	absent     bool              // it was declared without being created, and was not there; written before anybody else sees the runner
 	blind      *blind            // nil while there is a view, and before it is known that there can be none
 	snapshot   registry.Snapshot // that the view showed last
@@ -68,9 +70,10 @@ type runner struct {
 	configured time.Time               // when they came, or the servers of all instances were not disabled any more
 	pausedFor  string                  // why the job pauses; written under the scheduler's mu: a dump reads it
 	shown      time.Time               // when the view showed something last
-	told       tellings
-	seen       room.View // what the rooms were shown last
+	toldItems  map[int]time.Time       // that were logged as disabled: when they were not any more; zero = they still are
+	seen       room.View               // what the rooms were shown last
 	departure  departure
+	denials    room.Denials
 	scope      scope // what it follows
 
 	// Its rooms.
@@ -180,7 +183,11 @@ func (r *runner) apply(step registry.Step) {
 	r.noteMoves(before, step, touched)
 	if touched.Config {
 		r.configured = r.s.now()
+		r.tryDenied() // somebody may have seen to it
 		r.configure()
+	}
+	if touched.Leader {
+		r.seesElection()
 	}
 	r.noteIdle()
 	r.tellChanges(touched)
@@ -194,6 +201,7 @@ func (r *runner) attach(a *room.Attachment) {
 		r.lost.LookAgainAtAll()
 		r.rounds.LookAgainAtAll()
 		r.mending.NewSession()
+		r.tryDenied()
 		r.scope.moved, r.scope.stale = time.Now(), true
 	}
 	if a != nil && r.attached == nil {
@@ -201,6 +209,9 @@ func (r *runner) attach(a *room.Attachment) {
 	}
 	if r.attached != nil && a == nil {
 		r.lost.SessionLost()
+	}
+	if a != nil && a != r.attached {
+		r.departure.attached(a.Session.ID())
 	}
 	r.attached = a
 	if a != nil {
@@ -229,6 +240,7 @@ func (r *runner) decide() {
 	r.finish()
 	r.hold()
 	if r.departure.leaving {
+		r.rested() // there is no next election
 		if r.attached != nil && r.applied >= r.needed {
 			r.clearOrphans()
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/membership"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
@@ -25,7 +26,7 @@ func (s *Scheduler) followSessions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.follow(ctx, room.NewAttachment(ctx, session))
+		s.follow(ctx, room.NewAttachment(execution.WithSession(ctx, session), session))
 		give()
 	}
 }

@@ -3,9 +3,9 @@ package scheduler
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/chance"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/actor"
 )
@@ -63,7 +63,7 @@ func (s *Scheduler) reopenFor(life context.Context, box *actor.Mailbox, path str
 // reopen opens a view until that succeeds; nil if it is not wanted any more.
 func (s *Scheduler) reopen(life context.Context, path string, except func(path string) bool, unwanted func() bool) *registry.View {
 	for pause := firstReopening; ; pause = min(2*pause, longestReopening) {
-		if waitPause(life, pause) != nil || unwanted() {
+		if waitPause(life, pause, path) != nil || unwanted() {
 			return nil
 		}
 		if view, err := s.open(life, path, except); err == nil {
@@ -72,9 +72,10 @@ func (s *Scheduler) reopen(life context.Context, path string, except func(path s
 	}
 }
 
-// waitPause waits for a pause, of which a random half is taken off, or until ctx ends, and then returns its error.
-func waitPause(ctx context.Context, pause time.Duration) error {
-	timer := time.NewTimer(pause/2 + rand.N(pause/2))
+// waitPause waits for a pause, of which a random half is taken off, or until ctx ends, and then returns its error. What the
+// pause is of chooses apart from others.
+func waitPause(ctx context.Context, pause time.Duration, what string) error {
+	timer := time.NewTimer(pause/2 + chance.Within(pause/2, time.Now(), what))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

@@ -175,7 +175,7 @@ func (r *runner) remains(session *registry.Session) bool {
 	switch {
 	case !r.started:
 		return false
-	case r.departure.leftUnsettled(session):
+	case r.departure.leftUnsettled(session.ID(), r.showsGone):
 		return true
 	case r.departure.left && r.departure.drained.Has():
 		return false // whatever its view has not shown yet
@@ -188,6 +188,15 @@ func (r *runner) remains(session *registry.Session) bool {
 		}
 	}
 	return false
+}
+
+// showsGone tells whether the tree has shown that a node is not there any more that a revision created. One that it may not
+// have shown, because it shows less, or nothing since, counts as there.
+func (r *runner) showsGone(node registry.Condition) bool {
+	if r.outside != nil && r.outside(node.Path) {
+		return false
+	}
+	return r.snapshot.Revision() >= node.Revision && !node.Holds(r.snapshot.Get(node.Path))
 }
 
 // closeFailures waits until the error handlers have been told of everything, also those of jobs that were left, at most

@@ -7,30 +7,22 @@ import (
 	"github.com/elasticron/elasticron/internal/jobtree"
 )
 
-// tellings are what was logged of what operators change, so that every change is logged once. What is enabled
-// when a process comes needs no word.
-type tellings struct {
-	items  map[int]time.Time // that were disabled: when they were not any more; zero = they still are
-	server bool              // is disabled
-	job    bool              // is disabled
-}
-
-// tellChanges logs which items, whether this server and whether the job were disabled or enabled by a step: one
-// line for all items.
+// tellChanges logs which items, whether this server and whether the job were disabled or enabled by a step, each change once:
+// one line for all items. What is enabled when a process comes needs no word.
 func (r *runner) tellChanges(t jobtree.Touched) {
 	var disabled, enabled []int
 	for _, n := range t.Items {
-		ended, known := r.told.items[n]
+		ended, known := r.toldItems[n]
 		switch now := r.state.Disabled(n); {
 		case now == (known && ended.IsZero()):
 		case now:
-			if r.told.items == nil {
-				r.told.items = make(map[int]time.Time)
+			if r.toldItems == nil {
+				r.toldItems = make(map[int]time.Time)
 			}
-			r.told.items[n] = time.Time{}
+			r.toldItems[n] = time.Time{}
 			disabled = append(disabled, n)
 		default:
-			r.told.items[n] = r.s.now()
+			r.toldItems[n] = r.s.now()
 			enabled = append(enabled, n)
 		}
 	}
@@ -41,8 +33,8 @@ func (r *runner) tellChanges(t jobtree.Touched) {
 		r.log.InfoContext(r.life, "items enabled", logItems, enabled)
 	}
 	c := r.state.Config // one that is gone, or cannot be read, says nothing of it
-	if now := r.state.JobDisabled(); t.Config && c.Exists() && c.Err == nil && now != r.told.job {
-		r.told.job = now
+	if now := r.state.JobDisabled(); t.Config && c.Exists() && c.Err == nil && now != r.toldJob {
+		r.toldJob = now
 		if now {
 			r.log.WarnContext(r.life, "job disabled, nothing of it begins on any server")
 		} else {
@@ -50,11 +42,11 @@ func (r *runner) tellChanges(t jobtree.Touched) {
 		}
 	}
 	server := jobtree.ServerOf(r.s.instance)
-	if !t.Servers || r.told.server == r.state.Server(server).Disabled {
+	if !t.Servers || r.toldServer == r.state.Server(server).Disabled {
 		return
 	}
-	r.told.server = !r.told.server
-	if r.told.server {
+	r.toldServer = !r.toldServer
+	if r.toldServer {
 		r.log.WarnContext(r.life, "server disabled, its instances get no items", logServer, server)
 	} else {
 		r.log.InfoContext(r.life, "server enabled", logServer, server)

@@ -559,3 +559,62 @@ func TestTheRegistrysClockFails(t *testing.T) {
 		require.NoError(t, reg.Close(context.Background()))
 	})
 }
+
+// A clock that is ahead says nothing of whether others have run what was due: by it, fires have come that have not.
+func TestAClockThatIsAheadFindsNothingOverdue(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		cron string
+		off  time.Duration
+	}{
+		"within the tolerance": {"0/5 * * * * ?", 25 * time.Second},
+		"out of the job":       {"0 * * * * ?", 3 * time.Minute},
+		"by hours":             {"0 0 * * * ?", 2 * time.Hour},
+		"behind":               {"0 * * * * ?", -3 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, c *cluster) {
+				cfg := job.Config{Name: "orders", Cron: test.cron, ShardingTotalCount: 4}
+				s, set := c.startSkewed("s", nil, cfg)
+				a := c.start("a", nil, cfg)
+				sleepUntil(70 * time.Minute)
+				set(test.off)
+				for at := 70*time.Minute + time.Second; at < 75*time.Minute; at += time.Second {
+					sleepUntil(at)
+					for _, in := range []*instance{s, a} {
+						_, j := in.look(t)
+						require.Empty(t, j.Overdue, "at %s", at)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Nor does one that nothing is held against, if it is ahead by no more than clocks may be: of what others run, which goes by
+// their clocks.
+func TestAClockThatMayBeAheadFindsNothingOverdue(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, c *cluster) {
+		cfg := job.Config{Name: "orders", Cron: "0 * * * * ?", ShardingTotalCount: 4}
+		c.start("b", nil, cfg)
+		reg := &tongueTied{Registry: c.server.Open("test"), err: registry.ErrUnsupported, times: 1 << 30}
+		clock := new(wallClock)
+		clock.set(25 * time.Second)
+		s, err := scheduler.New(reg, scheduler.WithInstanceID(fullID("a")), scheduler.WithClock(clock.now))
+		require.NoError(t, err)
+		require.NoError(t, errOf(s.Add(t.Context(), cfg, job.HandlerFunc(func(context.Context, job.ShardingContext) error { return nil }))))
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.Run(ctx) }()
+		for at := 3 * time.Minute; at < 8*time.Minute; at += time.Second {
+			sleepUntil(at)
+			require.Empty(t, s.Health(t.Context()).Jobs[0].Overdue, "at %s", at)
+		}
+		require.Len(t, c.owners(), 2)
+		cancel()
+		require.NoError(t, <-done)
+		require.NoError(t, reg.Close(context.Background()))
+	})
+}

@@ -108,7 +108,7 @@ func mayPass(err error) bool {
 	if errors.As(err, &answer) {
 		return slices.Contains(passing, answer.Status)
 	}
-	for _, lasting := range []error{webcall.ErrTooManyRedirects, webcall.ErrForbidden, webcall.ErrNotWritten} {
+	for _, lasting := range []error{webcall.ErrTooManyRedirects, webcall.ErrForbidden, webcall.ErrNotWritten, webcall.ErrSwitches} {
 		if errors.Is(err, lasting) {
 			return false
 		}
@@ -194,7 +194,11 @@ func (c *call) signed(req *http.Request) error {
 // retryAfter reads what a server says of when to come back, in seconds or as a date.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	text := header.Get("Retry-After")
-	if seconds, err := strconv.Atoi(text); err == nil && seconds > 0 {
+	seconds, err := strconv.Atoi(text)
+	if errors.Is(err, strconv.ErrRange) { // Atoi gives what comes nearest
+		err = nil
+	}
+	if err == nil && seconds > 0 {
 		return min(time.Duration(min(seconds, int(longestPause/time.Second)))*time.Second, longestPause)
 	}
 	if at, err := http.ParseTime(text); err == nil && at.After(now) {

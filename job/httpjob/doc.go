@@ -17,7 +17,7 @@
 //	http.read.timeout.milliseconds        until the answer, of each redirect anew, and between its parts; default 5000;
 //	                                      0 is none
 //	---
-//	http.header.<name>                    a header
+//	http.header.<name>                    a header; neither Content-Length and its like, which HTTP sets, nor those below
 //	http.total.timeout.milliseconds       of one call; default 0, none besides job.Config.Timeout
 //	http.fail.on.status                   a status of 400 or more is a failure; default true
 //	http.retries                          further calls after a failure that may pass; default 0
@@ -47,7 +47,8 @@
 // A status below 400 is a success. One of 400 or more is an [Error] with the end of the answer; 3.x
 // takes it for a success, and so does http.fail.on.status=false. No answer, or none in time, is an
 // error. An endpoint that hangs is cut off by the read timeout, and by the end of the context. If an answer breaks off,
-// its status counts all the same if it is a failure; otherwise the call has failed, and the error says which status it had.
+// its status counts all the same if it is a failure; otherwise the call has failed, and the error says which status it had. So
+// has a call that is answered with 101, Switching Protocols: the connection is closed, as no time limit holds on it any more.
 //
 // With http.retries, the job calls again if it got no answer, or one of the statuses 408, 425, 429, 500, 502, 503
 // and 504, or if an answer broke off whose status is no failure. It respects a Retry-After up to a minute. Use retries

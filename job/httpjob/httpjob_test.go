@@ -149,6 +149,34 @@ func TestWhatHeadersCannotHold(t *testing.T) {
 	}
 }
 
+// Headers that would be lost are refused, too: those that HTTP and the call set themselves, and one of two that differ in case.
+func TestHeadersThatWouldBeLost(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		names []string
+		want  string
+	}{
+		{[]string{"Content-Length"}, `http.header.Content-Length "1" must not be there: HTTP sets this header by itself`},
+		{[]string{"transfer-encoding"}, `http.header.transfer-encoding "1" must not be there: HTTP sets this header by itself`},
+		{[]string{"Trailer"}, `http.header.Trailer "1" must not be there: HTTP sets this header by itself`},
+		{[]string{"shardingcontext"}, `http.header.shardingcontext "1" must not be there: this header is set by each call`},
+		{[]string{"TriggerParameter"}, `http.header.TriggerParameter "1" must not be there: this header is set by each call`},
+		{[]string{"Elasticron-Token"}, `http.header.Elasticron-Token "1" must not be there: this header is set by each call`},
+		{[]string{"x-key", "X-Key"}, `http.header.x-key "2" must not be there beside http.header.X-Key: the case of a header does not count`},
+	} {
+		settings := map[string]string{"http.uri": "http://127.0.0.1:1/", "http.method": "GET", "http.header.X-Other": "0"}
+		for _, name := range test.names {
+			settings["http.header."+name] = "1"
+		}
+		if len(test.names) > 1 {
+			settings["http.header.x-key"] = "2"
+		}
+		_, err := httpjob.Job{}.Configure(job.Config{Name: "warmup", Props: settings})
+		require.ErrorContains(t, err, test.want)
+		require.ErrorIs(t, err, job.ErrInvalidConfig)
+	}
+}
+
 func TestAStatusIsAFailure(t *testing.T) {
 	t.Parallel()
 	for status, fails := range map[int]bool{200: false, 204: false, 399: false, 400: true, 404: true, 500: true, 599: true} {

@@ -106,7 +106,8 @@ func (j Job) read(cfg job.Config, p *job.PropsReader) (*call, error) {
 		c.method = p.Word("http.method", http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut,
 			http.MethodPatch, http.MethodDelete, http.MethodOptions)
 	}
-	webcall.AddHeaders(c.header, p, "http.header.")
+	own := []string{ContextHeader, TriggerParameterHeader, JobHeader, ItemHeader, FireHeader, TokenHeader}
+	webcall.AddHeaders(c.header, p, "http.header.", own...)
 	if kind := p.Text("http.content.type", ""); kind != "" {
 		c.header.Set("Content-Type", kind)
 	}
@@ -119,7 +120,7 @@ func (j Job) read(cfg job.Config, p *job.PropsReader) (*call, error) {
 		Address:   cfg.Props["http.uri"],
 		Redact:    p,
 		Guard:     j.Guard, Redirected: c.signed,
-		Open: []string{ContextHeader, TriggerParameterHeader, JobHeader, ItemHeader, FireHeader, TokenHeader},
+		Open: own,
 	})
 	p.Only("http.", "http.uri", "http.method", "http.data", "http.content.type", "http.connect.timeout.milliseconds",
 		"http.read.timeout.milliseconds", "http.header.", "http.total.timeout.milliseconds", "http.fail.on.status",

@@ -1,6 +1,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -66,11 +67,14 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 	cmd.Stdout, cmd.Stderr = output, output
 	group := newGroup(cmd)
 	cmd.Cancel, cmd.WaitDelay = group.terminate, c.Grace
+	var cause error
 	err := cmd.Start()
 	if err == nil {
 		stay := killedAtStop(ctx, group)
+		alone := execution.BeforeOthers(ctx, group.kill)
 		err = cmd.Wait()
 		group.await(c.Grace)
+		cause = alone()
 		stay()
 		group.kill() // what the script left behind, or what ignored the signal
 		flush()
@@ -78,7 +82,7 @@ func (c command) run(ctx context.Context, sc job.ShardingContext) error {
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil // the script has succeeded, and nobody had asked it to end; what held its output is gone
 	}
-	return c.failure(ctx, cmd, err, end)
+	return c.failure(cmd, err, cmp.Or(context.Cause(ctx), cause), end)
 }
 
 // stopGrace is how long a script has at a stop, whatever its grace is: the item is given up a moment later, and the process
@@ -106,7 +110,7 @@ func killedAtStop(ctx context.Context, g interface{ kill() }) (stay func()) {
 	}
 }
 
-func (c command) failure(ctx context.Context, cmd *exec.Cmd, err error, end *tail.Buffer) error {
+func (c command) failure(cmd *exec.Cmd, err, cause error, end *tail.Buffer) error {
 	if err == nil {
 		return nil
 	}
@@ -115,7 +119,7 @@ func (c command) failure(ctx context.Context, cmd *exec.Cmd, err error, end *tai
 		failed.ExitCode = cmd.ProcessState.ExitCode()
 		failed.Output = end.String()
 	}
-	if cause := context.Cause(ctx); cause != nil {
+	if cause != nil {
 		failed.Err = fmt.Errorf("%w (%w)", cause, err)
 	}
 	return failed

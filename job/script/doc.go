@@ -39,8 +39,10 @@
 //	a signal
 //	it does not exist, may not be       [Error] with code -1; errors.Is sees fs.ErrNotExist,
 //	executed                            exec.ErrNotFound or fs.ErrPermission
-//	its time is over, its session is    SIGTERM to its process group, after [Job.Grace] SIGKILL to what is
-//	lost                                left of it; [Error] that is the cause
+//	its time is over                    SIGTERM to its process group, after [Job.Grace] SIGKILL to what is
+//	                                    left of it; [Error] that is the cause
+//	its session is lost                 the same, but SIGKILL before others may run its item: an eighth of
+//	                                    the session's TTL later, or at once if they may by now
 //	the scheduler's stop timeout is     the same, but SIGKILL within a second, as the process may end then,
 //	over                                also for what was told to end before
 //	it ignores SIGTERM                  the same, after the grace

@@ -33,7 +33,8 @@ type Job struct {
 	TimeLimit time.Duration
 	// Grace is how long a script has to end after SIGTERM, with all of its process group, and how long processes have that
 	// it leaves behind with its output. The default, 0, is [DefaultGrace]. When the scheduler's stop timeout is over, it is
-	// three quarters of a second at most, as the process may end soon after.
+	// three quarters of a second at most, as the process may end soon after; and when its session is lost, as much as is left
+	// until others may run its item.
 	Grace time.Duration
 	// TailBytes is how much of the end of its output an error keeps. The default, 0, is
 	// [DefaultTailBytes].

@@ -291,6 +291,41 @@ func TestAStopDoesNotWaitForTheGrace(t *testing.T) {
 	}
 }
 
+// session is one that is lost when it is told to, and whose item others may run a moment later.
+type session chan struct{}
+
+func (s session) Done() <-chan struct{} { return s }
+func (session) Held() time.Duration     { return 100 * time.Millisecond }
+
+// A script whose session is lost is gone before others may run its item, whatever its grace is, and also if its time was over
+// before.
+func TestALostSessionDoesNotWaitForTheGrace(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]error{"while it runs": nil, "when its time was over": job.ErrTimeout} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pids := t.TempDir()
+			path := write(t, "trap 'echo x >"+pids+"/told' TERM; sleep 600 & echo $! >"+pids+"/child; echo $$ >"+pids+"/self; while :; do sleep 0.01; done")
+			under, lost := make(session), errors.New("session lost")
+			of, end := context.WithCancelCause(execution.WithSession(t.Context(), under))
+			attempt, cancel := context.WithCancelCause(execution.With(of))
+			defer cancel(nil)
+			go func() {
+				written(t, pids+"/self")
+				if before != nil {
+					cancel(before)
+					written(t, pids+"/told")
+				}
+				close(under)
+				end(lost)
+			}()
+			require.ErrorIs(t, run(attempt, t, script.Job{Grace: time.Hour}, path), cmp.Or(before, lost))
+			gone(t, pids+"/self")
+			gone(t, pids+"/child")
+		})
+	}
+}
+
 // What a shell has started has the grace as well, though the shell ends at once, and whoever has the output.
 func TestAWrapperIsToldToStop(t *testing.T) {
 	t.Parallel()

@@ -29,8 +29,10 @@ package email
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	netmail "net/mail"
 	"slices"
 	"strings"
@@ -49,10 +51,13 @@ const Name = "EMAIL"
 const (
 	longest = 256 << 10        // of a text, in bytes
 	most    = 10 * time.Second // that a server may be silent
+	parting = time.Second      // that it has for an answer to our farewell
 )
 
 type handler struct {
 	host    string
+	tls     *tls.Config
+	secure  bool // TLS from the first byte
 	options []mail.Option
 	draft   func() (*mail.Msg, error) // a message without text
 	redact  func(string) string       // takes secrets out of errors
@@ -84,20 +89,25 @@ func New(cfg job.Config, _ *slog.Logger) (job.ErrorHandler, error) {
 // connect reads how to reach the server.
 func (h *handler) connect(p *job.PropsReader, port int) {
 	trusted := strings.Fields(p.Text("email.ssl.trust", ""))
-	config := &tls.Config{
+	h.tls = &tls.Config{
 		ServerName: h.host, MinVersion: tls.VersionTLS12,
 		InsecureSkipVerify: slices.Contains(trusted, "*") || slices.Contains(trusted, h.host),
 	}
-	if p.Flag("email.useSsl", true) {
-		h.options = append(h.options, mail.WithSSL())
-	} else {
-		h.options = append(h.options, mail.WithTLSPolicy(mail.TLSOpportunistic))
+	h.secure = p.Flag("email.useSsl", true)
+	encryption, auth := mail.WithTLSPolicy(mail.TLSOpportunistic), mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover)
+	if h.secure { // so STARTTLS is none of our business, and the client does not know that a password may be sent
+		encryption, auth = mail.WithSSL(), mail.WithOpportunisticSMTPAuth(secureAuth...)
 	}
-	h.options = append(h.options, mail.WithPort(port), mail.WithTLSConfig(config))
+	h.options = append(h.options, encryption, mail.WithPort(port), mail.WithTLSConfig(h.tls))
 	if user := p.Text("email.username", ""); user != "" {
-		h.options = append(h.options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover),
-			mail.WithUsername(user), mail.WithPassword(p.Text("email.password", "")))
+		h.options = append(h.options, auth, mail.WithUsername(user), mail.WithPassword(p.Text("email.password", "")))
 	}
+}
+
+// secureAuth is how to authenticate within TLS, the best first: as the client discovers it where it has made the TLS.
+var secureAuth = []mail.SMTPAuthType{
+	mail.SMTPAuthSCRAMSHA256PLUS, mail.SMTPAuthSCRAMSHA256, mail.SMTPAuthSCRAMSHA1PLUS, mail.SMTPAuthSCRAMSHA1,
+	mail.SMTPAuthNTLM, mail.SMTPAuthCramMD5, mail.SMTPAuthPlain, mail.SMTPAuthLogin,
 }
 
 // address reads who writes to whom.
@@ -147,21 +157,77 @@ func (h *handler) HandleError(ctx context.Context, name string, sc job.ShardingC
 		return h.fault(err)
 	}
 	m.SetBodyString(mail.TypeTextPlain, errorhandler.Describe(name, sc, failure, longest))
-	client, err := mail.NewClient(h.host, append(slices.Clip(h.options), mail.WithTimeout(patience(ctx)))...)
-	if err != nil {
-		return fmt.Errorf("email: %w", h.fault(err))
-	}
-	if err := client.DialAndSendWithContext(ctx, m); err != nil {
+	if err := h.send(ctx, m); err != nil {
 		return fmt.Errorf("email: %w", h.fault(err))
 	}
 	return nil
 }
 
+// send hands a message to the server. What the server has taken is sent, whatever becomes of the connection then.
+func (h *handler) send(ctx context.Context, m *mail.Msg) (err error) {
+	l := &line{ctx: ctx, handler: h}
+	defer l.close()
+	defer func() {
+		switch cause := context.Cause(ctx); {
+		case err == nil || m.IsDelivered():
+			err = nil
+		case cause != nil && !errors.Is(err, cause):
+			err = fmt.Errorf("%w: %w", cause, err)
+		case !h.secure && errors.Is(err, mail.ErrNoSupportedAuthDiscovered):
+			err = fmt.Errorf("%w; no password is sent without TLS, which the server has to offer", err)
+		}
+	}()
+	client, err := mail.NewClient(h.host, append(slices.Clip(h.options), mail.WithTimeout(patience(ctx)), mail.WithDialContextFunc(l.dial))...)
+	if err != nil {
+		return err
+	}
+	server, err := client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("dial failed: %w", err)
+	}
+	if err = client.SendWithSMTPClient(server, m); err != nil {
+		err = fmt.Errorf("send failed: %w", err)
+	}
+	if server.UpdateDeadline(parting) == nil {
+		_ = server.Quit() // a courtesy
+	}
+	return err
+}
+
+// line is the connection of one message. The client asks the context only while it connects, so the context's end closes the
+// connection under it.
+type line struct {
+	*handler
+
+	ctx  context.Context
+	conn net.Conn // nil before it is there
+	stay func() bool
+}
+
+func (l *line) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	l.conn, l.stay = conn, context.AfterFunc(l.ctx, func() { _ = conn.Close() }) //nolint:contextcheck // ctx ends once there is a connection
+	if !l.secure {
+		return conn, nil
+	}
+	secured := tls.Client(conn, l.tls)
+	return secured, secured.HandshakeContext(ctx)
+}
+
+func (l *line) close() {
+	if l.conn != nil {
+		l.stay()
+		_ = l.conn.Close()
+	}
+}
+
 // fault returns the error without what was read of secrets.
 func (h *handler) fault(err error) error { return reference.Redacted(err, h.redact) }
 
-// patience returns how long the server may be silent. The client asks the context only while it
-// connects, so the time that the context leaves has to be its own.
+// patience returns how long the server may be silent.
 func patience(ctx context.Context) time.Duration {
 	if deadline, ok := ctx.Deadline(); ok {
 		return max(time.Millisecond, min(most, time.Until(deadline)))

@@ -3,6 +3,7 @@ package email_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/job/errorhandler"
 	"github.com/elasticron/elasticron/job/errorhandler/email"
@@ -51,6 +53,16 @@ func TestAFailureIsSent(t *testing.T) {
 	require.Contains(t, got.text, "Job 'orders' failed: item 1 of 2")
 	require.Contains(t, got.text, "boom")
 	require.NotContains(t, got.text, "log@example.org", "a blind copy is blind")
+}
+
+// What has TLS from the first byte gets no second one: a server whose TLS somebody else takes off may offer it all the same.
+func TestASecondTLSIsNotTaken(t *testing.T) {
+	t.Parallel()
+	server, port := behind(t, "secret")
+	require.NoError(t, send(t.Context(), t, port, map[string]string{
+		"email.username": "me", "email.password": "secret", "email.ssl.trust": "127.0.0.1",
+	}))
+	require.Contains(t, (<-server.letters).text, "boom")
 }
 
 // Addresses are written as mail programs do it, or bare, with commas or spaces between them.
@@ -90,9 +102,10 @@ func TestWithoutTLS(t *testing.T) {
 func TestAPasswordIsNotSentInTheClear(t *testing.T) {
 	t.Parallel()
 	server, port := open(t, "secret", false)
-	require.Error(t, send(t.Context(), t, port, map[string]string{
+	err := send(t.Context(), t, port, map[string]string{
 		"email.useSsl": "false", "email.username": "me", "email.password": "secret",
-	}))
+	})
+	require.ErrorContains(t, err, "no password is sent without TLS")
 	require.Empty(t, server.letters)
 }
 
@@ -115,6 +128,38 @@ func TestAServerThatHangs(t *testing.T) {
 	defer cancel()
 	port := strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
 	require.Error(t, send(ctx, t, port, map[string]string{"email.useSsl": "false"}))
+}
+
+// A server that stops to answer at any point is left when the context ends, which may be long before it has been silent for too
+// long. What it has taken is sent all the same.
+func TestAServerThatFallsSilent(t *testing.T) {
+	t.Parallel()
+	for word, sent := range map[string]bool{"EHLO": false, "MAIL": false, "RCPT": false, "DATA": false, "RSET": true, "QUIT": true} {
+		for _, secure := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, TLS %t", word, secure), func(t *testing.T) {
+				t.Parallel()
+				silent, port := silentAt(t, word, secure)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				defer cancel(nil)
+				over := errors.New("enough")
+				go func() {
+					<-silent
+					if word != "QUIT" { // for which nobody waits for long
+						cancel(over)
+					}
+				}()
+				settings := map[string]string{"email.useSsl": strconv.FormatBool(secure), "email.ssl.trust": "*"}
+				watch, began := standstill.New(t), time.Now()
+				err := send(ctx, t, port, settings)
+				require.Less(t, watch.Elapsed(began), 6*time.Second)
+				if sent {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, over)
+				}
+			})
+		}
+	}
 }
 
 func TestSettings(t *testing.T) {

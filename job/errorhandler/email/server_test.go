@@ -1,6 +1,7 @@
 package email_test
 
 import (
+	"bufio"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"math/big"
 	"net"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +100,83 @@ func open(t *testing.T, password string, secure bool) (p *post, port string) {
 		<-done
 	})
 	return p, port
+}
+
+// behind starts what takes TLS off and hands on to a server that has none, and which offers STARTTLS and cannot do it.
+func behind(t *testing.T, password string) (p *post, port string) {
+	t.Helper()
+	p = &post{password: password, letters: make(chan letter, 1)}
+	server := smtp.NewServer(smtp.BackendFunc(func(*smtp.Conn) (smtp.Session, error) { return &session{post: p}, nil }))
+	server.Domain, server.AllowInsecureAuth = "localhost", true
+	server.ErrorLog = silent{}
+	server.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12} // without a certificate
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate(t)}, MinVersion: tls.VersionTLS12})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(bare{listener}) // until it is closed
+	}()
+	t.Cleanup(func() {
+		require.NoError(t, server.Close())
+		<-done
+	})
+	return p, port
+}
+
+// bare is a listener whose connections do not show that they have TLS.
+type bare struct{ net.Listener }
+
+func (b bare) Accept() (net.Conn, error) {
+	conn, err := b.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return struct{ net.Conn }{conn}, nil
+}
+
+// silentAt starts a server that takes any mail, and falls silent when it is told a word. silent is closed then.
+func silentAt(t *testing.T, word string, secure bool) (silent <-chan struct{}, port string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	port = strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	if secure {
+		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate(t)}, MinVersion: tls.VersionTLS12})
+	}
+	told, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer conn.Close()
+		answer := func(text string) { _, _ = io.WriteString(conn, text+"\r\n") } // the client may be gone
+		answer("220 localhost")
+		inData, mute := false, false
+		for lines := bufio.NewScanner(conn); lines.Scan(); {
+			switch line := lines.Text(); {
+			case mute, inData && line != ".":
+			case strings.HasPrefix(line, word):
+				mute = true
+				close(told)
+			case line == "DATA":
+				inData = true
+				answer("354 go on")
+			default:
+				inData = false
+				answer("250 yes")
+			}
+		}
+	}()
+	t.Cleanup(func() {
+		require.NoError(t, listener.Close())
+		<-done
+	})
+	return told, port
 }
 
 type silent struct{}

@@ -9,7 +9,8 @@
 //	webhook.url                          address; required
 //	webhook.header.<name>                a header, such as one with a secret: "env:WEBHOOK_KEY" stands for
 //	                                     a variable of the process; see [job.PropsReader]. Host is the
-//	                                     host that the call names, instead of the address's
+//	                                     host that the call names, instead of the address's;
+//	                                     Content-Length and its like, which HTTP sets, are refused
 //	webhook.connectTimeoutMilliseconds   default 3000
 //	webhook.readTimeoutMilliseconds      default 5000
 //

@@ -144,11 +144,13 @@ func TestHeaders(t *testing.T) {
 	t.Setenv("WEBHOOK_LINES", "two\nlines")
 	_, err := handler(t, map[string]string{
 		"webhook.url": "http://localhost/", "webhook.header.X Y": "a", "webhook.header.X-Key": "env:WEBHOOK_LINES",
-		"webhook.header.Host": "a b", "webhook.header.": "z",
+		"webhook.header.Host": "a b", "webhook.header.": "z", "webhook.header.Content-Length": "3", "webhook.header.Z": "1", "webhook.header.z": "2",
 	})
 	for _, want := range []string{
 		`Props webhook.header.X Y "a" must name a header`, `Props webhook.header.X-Key "env:WEBHOOK_LINES" must be one line`,
 		`Props webhook.header.Host "a b" must be the name of a host`, `Props webhook.header. "z" must not be there`,
+		`Props webhook.header.Content-Length "3" must not be there: HTTP sets this header by itself`,
+		`Props webhook.header.z "2" must not be there beside webhook.header.Z: `,
 	} {
 		require.ErrorContains(t, err, want)
 	}

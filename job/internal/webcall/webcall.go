@@ -27,6 +27,7 @@ var (
 	ErrReadTimeout      = errors.New("no answer within the read timeout")
 	ErrTooManyRedirects = errors.New("too many redirects")
 	ErrForbidden        = errors.New("the address may not be called")
+	ErrSwitches         = errors.New("the server goes on in another protocol than HTTP, which nobody asked it for")
 )
 
 // Guard says what may be called.
@@ -271,6 +272,9 @@ func (c *Caller) do(req *http.Request, heard func(), to io.Writer) (Answer, erro
 	all := io.MultiWriter(end, to)
 	if _, err := fmt.Fprintf(to, "%s %d %s\n\n", resp.Proto, resp.StatusCode, http.StatusText(resp.StatusCode)); err != nil {
 		return Answer{Status: resp.StatusCode, Header: resp.Header}, err
+	}
+	if resp.StatusCode == http.StatusSwitchingProtocols { // its body is the bare connection, and no context ends a read of that
+		return Answer{Status: resp.StatusCode, Header: resp.Header}, ErrSwitches
 	}
 	if c.limits.Redact == nil {
 		err = read(all)

@@ -1,6 +1,7 @@
 package webcall_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -87,6 +88,33 @@ func TestTheReadTimeoutBeginsWithTheConnection(t *testing.T) {
 	standstill.Retry(t, limits.Read/2, func() error { return get(t, limits, server.URL) })
 	require.ErrorIs(t, get(t, limits, server.URL+"/mute"), webcall.ErrReadTimeout)
 	require.ErrorIs(t, get(t, limits, server.URL+"/away"), webcall.ErrReadTimeout)
+}
+
+// Who answers that the connection goes on in another protocol gets no more of it: neither a timeout nor the end of a context
+// would end a read of such a connection.
+func TestAServerThatSwitchesProtocols(t *testing.T) {
+	t.Parallel()
+	left := make(chan error, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err == nil {
+			defer conn.Close()
+			_, err = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nsome of x")
+		}
+		if err == nil {
+			_, err = conn.Read(make([]byte, 1)) // until the client goes
+		}
+		left <- err
+	}))
+	t.Cleanup(server.Close)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, http.NoBody)
+	require.NoError(t, err)
+	var output strings.Builder
+	answer, err := webcall.New(webcall.Limits{Bytes: 100, Tail: 100}).DoTo(t.Context(), req, &output)
+	require.ErrorIs(t, err, webcall.ErrSwitches)
+	require.Equal(t, http.StatusSwitchingProtocols, answer.Status)
+	require.Equal(t, "HTTP/1.1 101 Switching Protocols\n\n", output.String())
+	require.ErrorIs(t, <-left, io.EOF, "the connection is closed")
 }
 
 // careless is a guard that does not come to an answer about a connection.

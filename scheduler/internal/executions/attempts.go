@@ -3,10 +3,12 @@ package executions
 import (
 	"context"
 	"errors"
+	"strconv"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
 
+	"github.com/elasticron/elasticron/internal/chance"
 	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/inforce"
 	"github.com/elasticron/elasticron/internal/protect"
@@ -47,8 +49,8 @@ func (l Limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.Shardi
 	if l.retries == 0 {
 		return l.once(ctx, code, sc)
 	}
-	pauses := backoff.NewExponentialBackOff()
-	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier = l.backoff, longestBackoff, 2
+	pauses := scattered{backoff.NewExponentialBackOff(), sc.TaskID + strconv.Itoa(sc.Item)}
+	pauses.InitialInterval, pauses.MaxInterval, pauses.Multiplier, pauses.RandomizationFactor = l.backoff, longestBackoff, 2, 0
 	var last error
 	_, _ = backoff.Retry(ctx, func() (struct{}, error) {
 		if last != nil && ctx.Err() != nil { // both came to their end in a process that stood still: the pause and the right to run
@@ -61,6 +63,18 @@ func (l Limits) attempt(ctx context.Context, code job.HandlerFunc, sc job.Shardi
 	}, backoff.WithBackOff(pauses), backoff.WithMaxTries(uint(l.retries)+1), backoff.WithMaxElapsedTime(0),
 		backoff.WithNotify(func(_ error, pause time.Duration) { retrying(last, pause) }))
 	return last // what the item said is worth more than that it was not asked again
+}
+
+// scattered makes each pause shorter or longer by up to a half, so that items that failed together do not try again together.
+type scattered struct {
+	*backoff.ExponentialBackOff
+	what string // whose pauses they are
+}
+
+// NextBackOff implements [backoff.BackOff].
+func (s scattered) NextBackOff() time.Duration {
+	pause := s.ExponentialBackOff.NextBackOff()
+	return pause/2 + chance.Within(pause, time.Now(), s.what)
 }
 
 // once is one attempt, bounded by the timeout.

@@ -3,13 +3,14 @@ package executions
 import (
 	"fmt"
 
+	"github.com/elasticron/elasticron/internal/execution"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
 // errTaken is why the code of an execution is cancelled whose item others may run by now.
-var errTaken = fmt.Errorf("%w: others have declared the execution lost, for its mark is gone", registry.ErrSessionLost)
+var errTaken = fmt.Errorf("%w: %w", registry.ErrSessionLost, execution.ErrTaken)
 
 // stopTaken cancels the code of an execution that others have declared lost though its session lives. A hand has deleted
 // its mark when this instance had left the job: then nothing else shows that it runs, and somebody runs it again. Code

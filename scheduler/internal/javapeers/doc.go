@@ -17,6 +17,8 @@
 //	follow.go       what a step of the view has changed goes to those below
 //	runs.go         what runs in them
 //	past.go         whose an item was before, and what its owner may have run
+//	away.go         what they may have run while this process was away
+//	lag.go          what they may have run before this process heard that they have the item
 //	once.go         listeners of Java's that run once for a whole round
 //	cron.go         the cron by which they fire, if the stored one is none that Java can read
 //

@@ -1,8 +1,10 @@
 package javapeers
 
 import (
+	"strings"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/scheduler/internal/room"
 )
 
@@ -37,4 +39,21 @@ func (s *java) Gone(v room.View) (gone, shutDown bool) {
 		return true, false
 	}
 	return true, true
+}
+
+// MistakesLeave implements [peers.Members]: an instance of 2.1.5 takes every one that goes for crashed, if failover is on, and
+// runs again what the assignment then says that it had. It does so only if another instance is there whose id begins with the
+// same address.
+func (s *java) MistakesLeave(v room.View) bool {
+	if s.of == jobtree.ElasticJob3 || !v.State.Config.Value.Failover {
+		return false // the marks of 3.x say what runs
+	}
+	address, theirs, beside := jobtree.ServerOf(v.Instance), false, false
+	for _, i := range v.State.Instances {
+		if i.ID != v.Instance {
+			theirs = theirs || jobtree.JavaInstance(i.ID)
+			beside = beside || strings.HasPrefix(i.ID, address)
+		}
+	}
+	return theirs && beside
 }

@@ -58,14 +58,22 @@ func aroundFire(schedule cronexpr.Schedule, now time.Time) time.Duration {
 	if fire.IsZero() {
 		return 0
 	}
-	after, before := afterFire, beforeFire
+	before := beforeFire
 	if next := schedule.Next(fire); !next.IsZero() {
-		after, before = min(after, next.Sub(fire)/3), min(before, next.Sub(fire)/10)
+		before = min(before, next.Sub(fire)/10)
 	}
 	if fire.Sub(now) > before {
 		return 0
 	}
-	return fire.Add(after).Sub(now)
+	return fire.Add(heldAfter(schedule, fire)).Sub(now)
+}
+
+// heldAfter returns for how long after a fire moves are held back.
+func heldAfter(schedule cronexpr.Schedule, fire time.Time) time.Duration {
+	if next := schedule.Next(fire); !next.IsZero() {
+		return min(afterFire, next.Sub(fire)/3)
+	}
+	return afterFire
 }
 
 // Planned implements [peers.Leaders].

@@ -2,6 +2,7 @@ package javapeers
 
 import (
 	"cmp"
+	"sync"
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
@@ -12,6 +13,8 @@ import (
 
 // past is what was seen of the owners that items had.
 type past struct {
+	away
+	lag
 	begun  bool                      // a state was seen
 	former map[int]string            // owners of items before their present ones
 	unsure map[int]registry.Revision // up to when an item was a Java instance's, or nobody here knows whose it was
@@ -26,7 +29,7 @@ type past struct {
 
 // tick takes in that a fire has come.
 func (s *java) tick(v room.View) {
-	s.blocked, s.waited = v.State.JavaReshards(), nil
+	s.blocked, s.waited, s.fired = v.State.JavaReshards(), nil, true
 	if !s.blocked {
 		return
 	}
@@ -48,6 +51,9 @@ func (s *past) waits(v room.View, instance string) bool {
 
 // noteOwners notes which items a step gives to others. The state is the one before it.
 func (s *past) noteOwners(v room.View, step registry.Step) {
+	shown := sync.OnceValue(func() time.Time { return s.shownUpTo(v) })
+	s.noteSession(v, shown)
+	defer s.noteBack(v, step)
 	s.blocked = s.blocked && (v.State.JavaReshards() || v.State.Necessary != 0)
 	for _, change := range step.Changes {
 		name, ok := jobtree.Parse(change.Path())
@@ -58,10 +64,16 @@ func (s *past) noteOwners(v room.View, step registry.Step) {
 		if was != "" && was != is {
 			s.former[n] = was
 		}
-		if !s.begun || jobtree.JavaInstance(is) || jobtree.JavaInstance(was) {
+		mine := cmp.Or(was, s.former[n]) == v.Instance // where an assignment is written in parts, a step takes it away before
+		theirs := s.during(change) && s.noteMove(v, step, n, mine, change) ||
+			!s.during(change) && mine && s.noteUnheard(v, step, n, is, shown)
+		if !s.begun || theirs || jobtree.JavaInstance(is) || jobtree.JavaInstance(was) {
 			s.unsure[n] = cmp.Or(change.New.Revision, step.Snapshot.Revision())
 		}
-		if is != "" {
+		switch {
+		case theirs: // what waited for that is not known
+			delete(s.waited, n)
+		case is != "":
 			s.noteSuccessor(v, n, is)
 		}
 	}
@@ -113,12 +125,14 @@ func (s *java) Unnamed(v room.View, node jobtree.Item) []time.Time {
 	return missedByJava(v, node.Record.Value.LastFire)
 }
 
+// longestLook is how far fires are looked back for.
+const longestLook = 366 * 24 * time.Hour
+
 // missedByJava returns the fire that stands for those that an item missed by a note of Java's, which
 // says that there were some and not which: the newest one since it ran.
 func missedByJava(v room.View, ran time.Time) []time.Time {
-	const longest = 366 * 24 * time.Hour
 	now := v.Clock.Now()
-	from := now.Add(-longest)
+	from := now.Add(-longestLook)
 	if ran.After(from) {
 		from = ran
 	}

@@ -42,7 +42,7 @@ func (s *static) look(v room.View) {
 
 func runs(v room.View) bool {
 	for item := range v.State.Total() {
-		if v.State.Item(item).Running.Exists() {
+		if v.State.Runs(item) {
 			return true
 		}
 	}

@@ -26,6 +26,7 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 	var txn registry.Txn
 	if v.Registered() {
 		txn.If = append(append(txn.If, v.Mine()), marks...)
+		m.giveUp(v, &txn)
 		txn.Then = append(txn.Then, registry.Delete(v.Tree.Instance(v.Instance)))
 		leaves(v, &txn)
 	}
@@ -33,6 +34,31 @@ func (m *Membership) LeaveTxn(v room.View, marks []registry.Condition) registry.
 		v.Resign(&txn) // whoever took the instance out, if somebody did, has not asked
 	}
 	return txn
+}
+
+// mostGivenUp bounds what a leave gives up. Only a registry takes so much in which peers take part that mistake leaves.
+const mostGivenUp = 1000
+
+// giveUp adds to a transaction, before it deletes this instance, what takes the items from it, where others would take the
+// leave for a crash and run them again: they see one after the other. What another instance runs is left as it is, since
+// nobody claims that, and without an owner the item would be none until it has ended.
+func (m *Membership) giveUp(v room.View, txn *registry.Txn) {
+	if v.Blind || !m.ports.Peers().MistakesLeave(v) { // what it has is not known while it is blind
+		return
+	}
+	given := 0
+	for item := range v.State.Total() {
+		if given == mostGivenUp {
+			return
+		}
+		mark := v.State.Item(item).Running
+		elsewhere := mark.Exists() && mark.Session != v.Attached.Session.ID()
+		if v.State.Owner(item) == v.Instance && !elsewhere {
+			txn.If = append(txn.If, v.State.OwnerGuards(item)...)
+			txn.Then = append(txn.Then, registry.Delete(v.Tree.ItemInstance(item)))
+			given++
+		}
+	}
 }
 
 // leaves adds to a transaction that deletes this instance what tells others that it leaves by its own will: that matters
@@ -119,6 +145,10 @@ func (m *Membership) AnnounceLeave(v room.View) room.Batch {
 		v.Resign(&txn)
 	}
 	return room.Batch{{Step: "hand over", Alone: true, Txn: txn, Done: func(registry.Outcome) {
+		if m.ports.Peers().MistakesLeave(v) {
+			m.ports.Log().InfoContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as Java would run it again: all else is handed over")
+			return
+		}
 		m.ports.Log().WarnContext(m.ports.Life(), "the instance stays registered until what runs here has ended, as somebody took a mark of it away: all else is handed over")
 	}}}
 }

@@ -37,7 +37,7 @@ type Fires struct {
 	witness  policy.Witness    // all that it ticked
 	vouching vouching          // what of it others need to know
 	member   registry.Revision // creation of this instance as it was seen last
-	joined   time.Time         // when that was, by the monotonic clock
+	hears    time.Time         // since when others may tell it anything: it is there, and the job goes on; by the monotonic clock
 	formers  map[int]string    // who owned items that are given to this instance, until they are received
 	letGo    map[int]struct{}  // items that are not to run here, and whose due fires must be noted
 	tries    int               // how often a leaving instance could not note all that was missed
@@ -143,8 +143,13 @@ func (f *Fires) Unticked() { f.witness.Missing() }
 // ForgetTicks forgets all ticks: what this clock ticked says nothing.
 func (f *Fires) ForgetTicks() { f.witness.Forget() }
 
-// Adopt takes in the configuration by which the job goes on.
-func (f *Fires) Adopt(v room.View) { f.Heed(*v.Config, v.Rules.Delay, v.Clock.Now()) }
+// Adopt takes in the configuration by which the job goes on, after a pause or by other settings than before.
+func (f *Fires) Adopt(v room.View, paused bool) {
+	if paused {
+		f.hears = time.Now() // nobody notes anything while the job pauses
+	}
+	f.Heed(*v.Config, v.Rules.Delay, v.Clock.Now())
+}
 
 // Heed takes in whether records say from now on for which fires items run, and whether missed ones are made up. A fixed delay
 // has no fires but what records say.

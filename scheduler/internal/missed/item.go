@@ -99,13 +99,13 @@ func (f *Fires) ticked(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	return v.Rules.Ticked(&f.witness, node.Number, node.Record.Value.LastFire, now)
 }
 
-// unseen lists the fires that came within the window while perhaps nobody lived to tick them, and
-// those that a note stands for which does not name them.
+// unseen lists the fires that came within the window while perhaps nobody lived to tick them, if it is known for which the
+// item ran, and those that a note stands for which does not name them.
 func (f *Fires) unseen(v room.View, executors peers.Executors, node jobtree.Item, now time.Time) []time.Time {
 	if !v.Rules.On {
 		return nil
 	}
-	if f.records { // else what is recorded is what ran while something was
+	if f.records && executors.PastKnown(node) { // else what is recorded is what ran while something was
 		if unseen, known := v.Rules.Unseen(&f.witness, node.Number, node.Record.Value, now); known {
 			return unseen
 		}

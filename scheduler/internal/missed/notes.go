@@ -50,13 +50,14 @@ type Leftover interface {
 }
 
 // Decide proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
-// nothing may begin here; and what was missed of items of others. left tells that this instance has left.
-func (f *Fires) Decide(v room.View, executors peers.Executors, traits peers.Traits, items Leftover, left bool) room.Batch {
+// nothing may begin here; and then what was missed of items of others. left tells that this instance has left, tells that one
+// that leaves has time yet to speak of others' items.
+func (f *Fires) Decide(v room.View, executors peers.Executors, traits peers.Traits, items Leftover, left, tells bool) room.Batch {
 	if !v.State.Config.Exists() { // the job was removed: nothing is made again
 		f.StopNoting()
 		return nil
 	}
-	return append(f.noteLetGo(v, executors, items), f.vouched(v, traits, left)...)
+	return append(f.noteLetGo(v, executors, items), f.vouched(v, traits, left, tells)...)
 }
 
 // noteLetGo proposes to note what is due of items that are not to run here, once it is settled who gets them.
@@ -119,6 +120,9 @@ func (f *Fires) TryNoting() (tooMany bool) {
 
 // StopNoting forgets what is to be noted.
 func (f *Fires) StopNoting() { f.letGo, f.vouching.toTell = nil, nil }
+
+// StopTelling forgets what there is to tell of items of others.
+func (f *Fires) StopTelling() { f.vouching.toTell = nil }
 
 // ToNote is of how many items there are fires to be noted.
 func (f *Fires) ToNote() int { return len(f.letGo) + len(f.vouching.toTell) }
@@ -193,10 +197,11 @@ func (f *Fires) Awaits(v room.View, it *Item, node jobtree.Item, now time.Time) 
 	if it.former == "" || it.Due.None() {
 		return false
 	}
-	remaining, ran := handoverWait-time.Since(it.came), node.Record.Value.LastFire
-	if f.joined.After(it.came) { // nobody tells anything to who is not there
-		remaining = handoverWait - time.Since(f.joined)
+	since, ran := it.came, node.Record.Value.LastFire
+	if f.hears.After(since) {
+		since = f.hears
 	}
+	remaining := handoverWait - time.Since(since)
 	silent := ""
 	if remaining <= 0 {
 		silent = knower(v, node)

@@ -1,6 +1,7 @@
 package missed
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 // The others leave it to that instance for a moment, and then tell what they know, one after the other: who finds all of it
 // noted has nothing to tell. For the oldest may stand still while its session goes on. And when all sessions have ended, as
 // in a long outage of the registry, those who were there register anew, and one that is new may be the oldest; nobody can
-// tell them apart.
+// tell them apart. Who leaves tells what it knows at once, whoever is there.
 type vouching struct {
 	toTell   map[int]telling   // items to note fires of
 	newest   registry.Revision // creation of the youngest instance that was seen
@@ -30,7 +31,6 @@ type vouching struct {
 type telling struct {
 	until time.Time // the newest of them, or a later time
 	from  time.Time // before that somebody else may do it; by the monotonic clock
-	spare bool      // somebody older certainly knows them
 }
 
 // arrival says that instances created at a revision or later tick what is later than a fire, and perhaps
@@ -93,14 +93,14 @@ func (f *Fires) vouch(v room.View, n int) {
 	case perhapsFirst:
 		f.vouching.tell(n, telling{until: since}, v.HoldBack())
 	case second:
-		f.vouching.tell(n, telling{until: since, spare: true}, patience+v.HoldBack())
+		f.vouching.tell(n, telling{until: since}, patience+v.HoldBack())
 	}
 }
 
 // noteMembers notes which instances are new.
 func (f *Fires) noteMembers(v room.View) {
 	if mine := v.State.Instance(v.Instance).Created; mine != f.member {
-		f.member, f.joined = mine, time.Now()
+		f.member, f.hears = mine, time.Now()
 	}
 	vo := &f.vouching
 	oldest, newest := registry.Revision(0), vo.newest
@@ -167,20 +167,24 @@ func (vo *vouching) tell(n int, told telling, after time.Duration) {
 	vo.toTell[n] = told
 }
 
-// farewell plans to tell, before this instance leaves, all that perhaps nobody who stays has ticked.
+// farewell plans to tell, before this instance leaves, all that it knows of others' items. It counts on nobody: an owner,
+// and whoever was there before, may be dead, as long as its session is not over, or leave in this moment, too. What an owner
+// that lives is told it knows, and runs it once.
 func (f *Fires) farewell(v room.View) {
+	if v.State.Instance(v.Instance).Created == 0 {
+		return
+	}
 	until, newest := v.Clock.Now().Add(-farewellAge), f.witness.Newest()
 	for n := range v.State.Total() {
-		ran := v.State.Record(n).Value.LastFire
-		if newest.After(ran) && !v.Owns(n) && v.State.Knows(n) && f.standing(v, jobtree.Instance{}, ran) >= perhapsFirst {
+		if newest.After(v.State.Record(n).Value.LastFire) && !v.Owns(n) && v.State.Knows(n) {
 			f.vouching.tell(n, telling{until: until}, 0)
 		}
 	}
 }
 
-// vouched proposes to note what was missed of items of others.
-func (f *Fires) vouched(v room.View, traits peers.Traits, left bool) room.Batch {
-	if v.Leaving && !left {
+// vouched proposes to note what was missed of items of others. An instance that leaves does so as long as it has time to tell.
+func (f *Fires) vouched(v room.View, traits peers.Traits, left, tells bool) room.Batch {
+	if v.Leaving && !left && tells {
 		f.farewell(v)
 	}
 	var batch room.Batch
@@ -188,17 +192,13 @@ func (f *Fires) vouched(v room.View, traits peers.Traits, left bool) room.Batch 
 	if v.Leaving || v.HoldBack() == 0 {
 		most = len(f.vouching.toTell)
 	}
-	for n, told := range f.vouching.toTell {
+	for _, n := range slices.Sorted(maps.Keys(f.vouching.toTell)) {
+		told := f.vouching.toTell[n]
 		if len(batch) >= most {
 			f.ports.Wake(pace)
 			break
 		}
-		switch left := time.Until(told.from); {
-		case left <= 0, v.Leaving && (!told.spare || v.Rules.All): // who leaves waits for nobody: somebody older may stand still
-		case v.Leaving:
-			delete(f.vouching.toTell, n)
-			continue
-		default:
+		if left := time.Until(told.from); left > 0 && !v.Leaving { // who leaves waits for nobody: somebody older may stand still
 			f.ports.Wake(left)
 			continue
 		}
@@ -210,6 +210,9 @@ func (f *Fires) vouched(v room.View, traits peers.Traits, left bool) room.Batch 
 func (f *Fires) vouchFor(v room.View, traits peers.Traits, n int, until time.Time) room.Batch {
 	node := v.State.Item(n)
 	done := func() { delete(f.vouching.toTell, n) }
+	if !v.Usable && !v.Refused && !v.Leaving { // it pauses everywhere
+		return nil // but when the job goes on, by the same times or by others
+	}
 	if !f.records || !v.Usable || !v.Rules.On || traits.Unrecorded || node.Disabled || n >= v.State.Total() || v.Owns(n) {
 		done()
 		return nil

@@ -68,6 +68,9 @@ func (None) Joined(room.View) {}
 // Left implements [Members].
 func (None) Left() {}
 
+// MistakesLeave implements [Members].
+func (None) MistakesLeave(room.View) bool { return false }
+
 // Gone implements [Members].
 func (None) Gone(room.View) (gone, shutDown bool) { return false, false }
 
@@ -112,6 +115,12 @@ func (None) Taken(room.View, int) bool { return false }
 
 // PastKnown implements [Executors].
 func (None) PastKnown(jobtree.Item) bool { return true }
+
+// StillDue implements [Executors].
+func (None) StillDue(room.View, func() bool) {}
+
+// Theirs implements [Executors].
+func (None) Theirs(int, time.Time) bool { return false }
 
 // Successor implements [Executors].
 func (None) Successor(room.View, int) (unsettled, runsNewest bool) { return false, false }

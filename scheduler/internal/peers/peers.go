@@ -62,6 +62,9 @@ type Ports struct {
 	room.Ports
 	// LookAgain marks items to be looked at once more: something of them may begin.
 	LookAgain func(items ...int)
+	// WhenShown asks the registry, and calls done in a message once the state shows all that was committed before the call.
+	// shown is false if nobody can tell.
+	WhenShown func(done func(shown bool))
 	// Strategy returns what gives the assignments of the job. Its error, or that of the strategy, is ErrAsked
 	// while the answer is to come.
 	Strategy func() (sharding.Strategy, error)
@@ -107,6 +110,9 @@ type Members interface {
 	// taken out by itself.
 	Joined(v room.View)
 	Left()
+	// MistakesLeave tells whether one of them takes it for a crash if this instance leaves now, in order, and runs again what it
+	// has or runs: unless nothing runs here, and it gives its items up as it goes.
+	MistakesLeave(v room.View) bool
 	// Gone tells that this instance is not in the tree any more although it has not left, and, when that is
 	// certain, that it was shut down so. Until then it must not join.
 	Gone(v room.View) (gone, shutDown bool)
@@ -147,6 +153,11 @@ type Executors interface {
 	Taken(v room.View, item int) bool
 	// PastKnown tells whether it is known what an item ran for before it came here.
 	PastKnown(node jobtree.Item) bool
+	// StillDue hears after each decision. due tells whether fires of items have come that have not begun here.
+	StillDue(v room.View, due func() bool)
+	// Theirs tells whether one of them may have run an item for a fire while this process was away, or heard nothing, and had lost
+	// the item by that.
+	Theirs(item int, fire time.Time) bool
 	// Successor tells of an item that came off this instance, or that nothing runs of here any more, whether it is not settled yet
 	// who gets it, and whether who has got it runs for the newest tick without being told.
 	Successor(v room.View, item int) (unsettled, runsNewest bool)

@@ -51,10 +51,21 @@ func (d Due) DropDisabled() Due { return Due{Missed: d.Missed} }
 // DropOtherTimes is the rule of a change of what the job fires by, such as its cron or its zone, and of a
 // job that was removed: what came before is forgotten, and notes that say so do not count. Only what came just now and
 // fires by the new times as well stays: they may have been in force already. stays may be nil: nothing does.
-func (d Due) DropOtherTimes(stays func(fire time.Time) bool) (left Due) {
+func (d Due) DropOtherTimes(stays func(fire time.Time) bool) Due {
 	if stays == nil {
 		return Due{}
 	}
+	return d.keep(stays)
+}
+
+// DropTheirs is the rule of an item that others had while this process was away, and of which they leave no record: nobody
+// knows whether they ran for the fires of that time.
+func (d Due) DropTheirs(theirs func(fire time.Time) bool) Due {
+	return d.keep(func(fire time.Time) bool { return !theirs(fire) })
+}
+
+// keep returns what is due of the fires that stay.
+func (d Due) keep(stays func(fire time.Time) bool) (left Due) {
 	for _, fire := range d.Missed {
 		if stays(fire) {
 			left.Missed = append(left.Missed, fire)

@@ -17,6 +17,8 @@ type Committing interface {
 	CommitAll(ctx context.Context, txns []registry.Txn) []registry.Outcome
 	// Together commits what may travel with what other jobs commit.
 	Together(ctx context.Context, txn registry.Txn) (registry.Revision, error)
+	// Denials are what was denied before, and is held back; nil = nothing is.
+	Denials() *Denials
 	// Committed hears of a revision that the next decision has to see.
 	Committed(revision registry.Revision)
 	// Refused hears what is to be decided again.
@@ -28,23 +30,47 @@ type Committing interface {
 }
 
 // Commit commits the proposals under a session, in one request but for those that stand alone. What the registry will
-// never take is reported once and left alone, until something happens to the item or the leader reconciles.
+// never take is reported once and left alone, until something happens to the item or the leader reconciles. What it denies is
+// tried more and more seldom; see [Denials].
 func Commit(c Committing, present *Attachment, batch Batch) {
 	for len(batch) > 0 {
 		n := slices.IndexFunc(batch, func(p Proposal) bool { return p.Alone })
 		switch n {
 		case 0:
 			n = 1
-			follow(c, batch[0], alone(cmp.Or(batch[0].Under, present).Ctx, c, batch[0]))
+			send(c, batch[:n], func(sent Batch) []registry.Outcome {
+				return []registry.Outcome{alone(cmp.Or(sent[0].Under, present).Ctx, c, sent[0])}
+			})
 		case -1:
 			n = len(batch)
 			fallthrough
 		default:
-			for i, outcome := range c.CommitAll(present.Ctx, batch[:n].txns()) {
-				follow(c, batch[i], outcome)
-			}
+			send(c, batch[:n], func(sent Batch) []registry.Outcome { return c.CommitAll(present.Ctx, sent.txns()) })
 		}
 		batch = batch[n:]
+	}
+}
+
+// send commits proposals, without those that are held back, and does what follows. What those that were tried let through goes
+// after them at once: nobody has denied it.
+func send(c Committing, batch Batch, commit func(Batch) []registry.Outcome) {
+	for len(batch) > 0 {
+		denials := c.Denials() // what follows of one may have it that nothing else is held back
+		sent, held := denials.screen(batch)
+		if len(sent) > 0 {
+			for i, outcome := range commit(sent) {
+				denials.Answered(sent[i].Step, sent[i].first(), outcome.Err)
+				follow(c, sent[i], outcome)
+			}
+		}
+		batch = nil
+		for _, p := range held {
+			if denials.holds(&p) {
+				follow(c, p, denials.answer(&p))
+			} else {
+				batch = append(batch, p)
+			}
+		}
 	}
 }
 

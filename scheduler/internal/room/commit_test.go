@@ -37,6 +37,7 @@ func (a *asked) Together(context.Context, registry.Txn) (registry.Revision, erro
 	return a.outcome.Revision, a.outcome.Err
 }
 
+func (a *asked) Denials() *room.Denials                 { return nil }
 func (a *asked) Committed(registry.Revision)            { a.heard = append(a.heard, "committed") }
 func (a *asked) Refused(string, error)                  { a.heard = append(a.heard, "refused") }
 func (a *asked) Overtaken(*registry.ConflictError)      { a.heard = append(a.heard, "overtaken") }

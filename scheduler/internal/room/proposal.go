@@ -28,6 +28,14 @@ type Proposal struct {
 	Apart  bool // a conflict is about this alone, and no reason to look at anything else again
 }
 
+// first is the path that is written first, by which a transaction that was denied is known.
+func (p *Proposal) first() string {
+	if len(p.Txn.Then) == 0 {
+		return ""
+	}
+	return p.Txn.Then[0].Path
+}
+
 // Batch is proposals that are decided together and travel in one request, but for those that stand alone. Each has
 // its own outcome.
 type Batch []Proposal

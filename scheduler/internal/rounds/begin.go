@@ -21,6 +21,9 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	if !it.early.After(ran) {
 		it.early = time.Time{}
 	}
+	if r.isDenied(beginning, it.number, v.Tree.ItemRunning(it.number)) {
+		return
+	}
 	if r.stride.full(round.begins) {
 		r.leaveToNext(round, it)
 		return
@@ -52,7 +55,7 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 	if round.batch == nil { // as a rule all that are looked at begin, or none
 		round.batch = make(room.Batch, 0, min(len(round.noted), roomAtFirst))
 	}
-	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
+	round.batch = append(round.batch, room.Proposal{Step: beginning, Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		round.answers.confirmed++
 		r.began(v, round, it, under, record, o.Revision)
 		it.ForgetFormer()
@@ -61,6 +64,23 @@ func (r *Rounds) proposeBegin(v room.View, round *Round, it *item, node jobtree.
 			it.Due = it.Due.After(begin.Fire)
 		}
 	}, Dropped: func() { r.notSent(v, it) }, Refused: round.refused})
+}
+
+// The steps by which the begin of an item is known, and a claim in a latch.
+const (
+	beginning = "begin"
+	Claiming  = "claim"
+)
+
+// isDenied tells whether what writes a path first, of an item, is not to be proposed yet, as it was denied. Then the item is
+// considered again when it may be.
+func (r *Rounds) isDenied(step string, n int, path string) bool {
+	left := r.ports.Held(step, path)
+	if left > 0 {
+		r.toConsider.Add(n)
+		r.ports.Wake(left)
+	}
+	return left > 0
 }
 
 // roomAtFirst bounds for how many begins there is room before the first is proposed.

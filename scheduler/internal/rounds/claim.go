@@ -18,6 +18,8 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	switch {
 	case !ok:
 		return
+	case r.isDenied(beginning, it.number, txn.Then[0].Path):
+		return
 	case latch != "":
 		r.claimInLatch(v, latch, it.number, txn, record, round.id)
 		return
@@ -25,7 +27,7 @@ func (r *Rounds) proposeClaim(v room.View, round *Round, it *item) {
 	under := v.Attached
 	round.newest.Note(record)
 	txn.Turn = registry.Turn{Rank: registry.RankWork, Share: r.ports.Job()}
-	round.batch = append(round.batch, room.Proposal{Step: "begin", Txn: txn, Noted: true, Done: func(o registry.Outcome) {
+	round.batch = append(round.batch, room.Proposal{Step: beginning, Txn: txn, Noted: true, Done: func(o registry.Outcome) {
 		r.tellClaim(it.number, record)
 		r.began(v, round, it, under, record, o.Revision)
 	}})
@@ -72,21 +74,22 @@ func (r *Rounds) claimIsFutile(v room.View, n int) bool {
 
 // claimInLatch commits a claim inside the latch in which others claim, too. One claim at a time is under way.
 func (r *Rounds) claimInLatch(v room.View, latch string, n int, txn registry.Txn, record jobtree.Record, id string) {
-	if r.claiming != noItem {
+	path := txn.Then[0].Path
+	if r.claiming != noItem || r.isDenied(Claiming, n, path) {
 		return // when that claim is over, the item is considered again
 	}
 	r.claiming = n
 	under := v.Attached
 	r.ports.InLatch(latch, under, txn, func(revision registry.Revision, err error) {
-		r.claimed(n, under, record, id, revision, err)
+		r.claimed(n, path, under, record, id, revision, err)
 	})
 }
 
 // claimed takes in how a claim ended.
-func (r *Rounds) claimed(n int, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
+func (r *Rounds) claimed(n int, path string, under *room.Attachment, record jobtree.Record, id string, revision registry.Revision, err error) {
 	r.claiming = noItem
 	r.toConsider.AddAll()
-	r.ports.ClaimOver(n, err)
+	r.ports.ClaimOver(n, path, err)
 	if err != nil {
 		return
 	}

@@ -1,6 +1,8 @@
 package rounds
 
 import (
+	"time"
+
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/scheduler/internal/missed"
@@ -59,5 +61,30 @@ func (r *Rounds) dropFormerLives(v room.View, step registry.Step) {
 			r.rouse(it)
 			it.Due = it.Due.DropSurplus()
 		}
+	}
+}
+
+// dropTheirs drops what is due of items that others may have run for it while this process was away: before it is noted as
+// missed, and before the item begins for it here.
+func (r *Rounds) dropTheirs(v room.View, step registry.Step) {
+	if !r.ports.Traits().Unrecorded {
+		return
+	}
+	for _, c := range step.Changes {
+		name, ok := jobtree.Parse(c.Path())
+		if !ok || name.Job != v.Job() || name.Kind != jobtree.KindItemInstance {
+			continue
+		}
+		if it := r.items[name.Item]; it != nil {
+			r.rouse(it)
+			r.leaveTheirs(it)
+		}
+	}
+}
+
+// leaveTheirs is dropTheirs of one item.
+func (r *Rounds) leaveTheirs(it *item) {
+	if !it.Due.None() && r.ports.Traits().Unrecorded {
+		it.Due = it.Due.DropTheirs(func(fire time.Time) bool { return r.ports.Peers().Theirs(it.number, fire) })
 	}
 }

@@ -34,13 +34,16 @@ func (r *Rounds) letGo(v room.View, it *item) {
 
 // Note proposes to note what is due of items that are not to run here: they moved, this instance leaves, or
 // nothing may begin here, for longer than the job's code takes to take new settings up. over tells that an instance
-// that leaves has tried often enough. left tells that this one has left. Nothing is left to be noted if
-// [missed.Fires.ToNote] is zero then.
-func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
+// that leaves has tried often enough. left tells that this one has left, tells that it has time yet to speak of others' items.
+// Nothing is left to be noted if [missed.Fires.ToNote] is zero then.
+func (r *Rounds) Note(v room.View, left, tells bool) (batch room.Batch, over bool) {
 	if r.missed.Exhausted() {
 		return nil, true
 	}
 	r.refreshOwned(v)
+	if r.ports.Traits().Unrecorded {
+		r.ports.Peers().StillDue(v, r.anyDue)
+	}
 	if v.Leaving || !r.mayBeginSoon(v) {
 		for _, n := range r.owned {
 			if it := r.items[n]; it != nil && it.running == nil {
@@ -48,7 +51,17 @@ func (r *Rounds) Note(v room.View, left bool) (batch room.Batch, over bool) {
 			}
 		}
 	}
-	return r.missed.Decide(v, r.ports.Peers(), r.ports.Traits(), leftovers{r, v}, left), false
+	return r.missed.Decide(v, r.ports.Peers(), r.ports.Traits(), leftovers{r, v}, left, tells), false
+}
+
+// anyDue tells whether a fire of an item has come that has not begun here.
+func (r *Rounds) anyDue() bool {
+	for _, it := range r.items {
+		if it.dozes || !it.Due.None() {
+			return true
+		}
+	}
+	return false
 }
 
 // idleAway tells whether an item is known that does not run here and is not to run here.

@@ -40,8 +40,10 @@ type Ports interface {
 	DeclareLost(v room.View, item int) room.Batch
 	// InLatch commits a transaction in a latch, and calls settled in a message.
 	InLatch(latch string, under *room.Attachment, txn registry.Txn, settled func(registry.Revision, error))
-	// ClaimOver hears how a claim ended.
-	ClaimOver(item int, err error)
+	// Held is that of [room.Denials].
+	Held(step, path string) time.Duration
+	// ClaimOver hears how a claim in a latch ended, that writes a path first.
+	ClaimOver(item int, path string, err error)
 	// EndRefused hears that the end of an execution was refused for good, before that is reported; Overtaken hears
 	// after it of a conflict.
 	EndRefused(e *executions.Execution, why error)
@@ -116,6 +118,7 @@ func (x forExecutions) Over(o registry.Outcome) {
 func (r *Rounds) Before(v room.View, step registry.Step) {
 	r.dropFormerLife(v, step)
 	r.dropFormerLives(v, step)
+	r.dropTheirs(v, step)
 	r.missed.Before(v, step)
 }
 
@@ -143,6 +146,7 @@ func (r *Rounds) Stale() { r.stale, r.settledKnown = true, false }
 // Adopt takes in the settings by which the job goes on, or pauses.
 func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 	r.rouseAll()
+	paused := !r.settings.OK
 	r.settings, r.settledKnown = next, false
 	for _, it := range r.items {
 		it.early = time.Time{} // by other settings it may be no fire
@@ -152,7 +156,7 @@ func (r *Rounds) Adopt(v room.View, next *configuration.Settings) {
 		return
 	}
 	r.executions.Bound(next.MaxRunning)
-	r.missed.Adopt(v)
+	r.missed.Adopt(v, paused)
 	for _, it := range r.items {
 		it.Due.Missed = next.Rules.Keep(it.Due.Missed)
 	}

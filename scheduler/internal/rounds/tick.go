@@ -114,6 +114,7 @@ func (r *Rounds) noteFire(v room.View, n int, k *noting) {
 		k.dropped++ // nothing but its turn kept it from beginning since the fire before
 	}
 	it.Tick(v.Rules.Policy, k.fire, k.passed)
+	r.leaveTheirs(it)        // who was away may hear of a fire later than of what became of the item
 	if it.begunFor(k.fire) { // by a head start
 		it.Due = it.Due.After(k.fire)
 		return
