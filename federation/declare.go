@@ -117,8 +117,8 @@ func (j *Job) forget() {
 // bounds how many jobs are taken up at a time; nil does not.
 func (j *Job) settle(ctx context.Context, turns chan struct{}) (err error) {
 	j.mu.Lock()
-	said := j.moved // by the scheduler, whose handle may not show it yet
-	j.moved = false
+	said, found := j.moved, j.found // by the scheduler, whose handle may not show it yet
+	j.moved, j.found = false, false
 	j.mu.Unlock()
 	defer func() {
 		j.mu.Lock()
@@ -133,6 +133,13 @@ func (j *Job) settle(ctx context.Context, turns chan struct{}) (err error) {
 		case handle == nil:
 		case j.dropped():
 			j.keep("", nil)
+		case found:
+			if err := j.leave(ctx, handle); err != nil {
+				j.mu.Lock()
+				j.found = true
+				j.mu.Unlock()
+				return err
+			}
 		case !hasMoved(handle) && (!said || !showsSoon(ctx, handle)):
 			return nil
 		default:
@@ -227,6 +234,57 @@ func hasMoved(handle *scheduler.Job) bool {
 	return errors.As(err, &away)
 }
 
+// isRemoved tells whether a job is not stored where its handle is, as far as the process sees.
+func isRemoved(handle *scheduler.Job) bool {
+	_, _, err := handle.Config()
+	return errors.Is(err, scheduler.ErrNotStored)
+}
+
+// wasRemoved looks whether another registry has a job that was removed where it is. Two had it then, as after one of them was
+// restored from a backup, and whoever removed it from one means it to go on in the other, when nothing of it runs any more in the
+// first. It does not wait for that.
+func (f *Federation) wasRemoved(name string) {
+	f.mu.Lock()
+	j := f.jobs[name]
+	f.mu.Unlock()
+	if j == nil {
+		return
+	}
+	f.goAlong(func(ctx context.Context) {
+		select {
+		case f.viewing <- struct{}{}: // many may be removed at once
+			defer func() { <-f.viewing }()
+		case <-ctx.Done():
+			return
+		}
+		was := j.Registry()
+		if running, err := f.stillRuns(ctx, was, name); err != nil || running {
+			return // lookForMoved comes again
+		}
+		place, err := f.directory.Find(ctx, name)
+		if err != nil || !place.Exists || place.Registry == was || j.Registry() != was {
+			return
+		}
+		j.mu.Lock()
+		j.found = true
+		j.mu.Unlock()
+		f.hasMoved(name)
+	})
+}
+
+// stillRuns tells whether a process runs an item of a job in a registry, as its mark says, which outlives the job.
+func (f *Federation) stillRuns(ctx context.Context, registryName, name string) (bool, error) {
+	store, err := f.member(registryName).store(ctx)
+	if err != nil {
+		return false, err
+	}
+	nodes, _, err := store.List(ctx, jobtree.For(name).Root())
+	return slices.ContainsFunc(nodes, func(n registry.Node) bool {
+		what, is := jobtree.Parse(n.Path)
+		return is && what.Kind == jobtree.KindItemRunning
+	}), err
+}
+
 // showsSoon waits until a handle shows that its job has moved, and tells whether it did in time.
 func showsSoon(ctx context.Context, handle *scheduler.Job) bool {
 	tick := time.NewTicker(showsWithin / 20)
@@ -291,7 +349,7 @@ func (f *Federation) settleAll(ctx context.Context) {
 		case <-again.C:
 			pause = min(2*pause, longPause)
 		case <-look.C:
-			f.lookForMoved()
+			f.lookForMoved() //nolint:contextcheck // what it begins goes on until Run ends
 			look.Reset(jittered(lookEvery))
 		case <-ctx.Done():
 			return
@@ -379,8 +437,13 @@ func (f *Federation) lookForMoved() {
 	}
 	f.mu.Unlock()
 	for _, j := range all {
-		if handle := j.scheduled(); handle != nil && (j.dropped() || hasMoved(handle)) {
+		handle := j.scheduled()
+		switch {
+		case handle == nil:
+		case j.dropped(), hasMoved(handle):
 			f.hasMoved(j.name)
+		case isRemoved(handle):
+			f.wasRemoved(j.name)
 		}
 	}
 }

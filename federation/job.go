@@ -35,6 +35,7 @@ type Job struct {
 	handle  *scheduler.Job // nil while no scheduler has it
 	waits   error          // why it is not at its home; nil if it is
 	moved   bool           // its scheduler has said so since it was last looked at
+	found   bool           // it was removed where it is, and another registry has it
 	awaited bool           // somebody waits for its arrival
 	gone    bool           // it was left, or refused
 }

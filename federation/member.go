@@ -216,12 +216,15 @@ func (m *member) await(stop context.Context) *scheduler.Scheduler {
 	return nil
 }
 
-// Observe hears what the scheduler tells: that a job of it has moved, or that its registry is back.
+// Observe hears what the scheduler tells: that a job of it has moved or was removed, or that its registry is back.
 func (m *member) Observe(event scheduler.Event) {
 	switch e := event.(type) {
 	case scheduler.PauseEvent:
-		if away := (*jobtree.ElsewhereError)(nil); errors.As(e.Err, &away) {
+		switch away := (*jobtree.ElsewhereError)(nil); {
+		case errors.As(e.Err, &away):
 			m.f.hasMoved(e.Job)
+		case errors.Is(e.Err, scheduler.ErrNotStored):
+			m.f.wasRemoved(e.Job)
 		}
 	case scheduler.ConnectionEvent:
 		if e.Change == scheduler.ConnectionEstablished || e.Change == scheduler.ConnectionBack {

@@ -24,6 +24,9 @@ func (m *mover) back(s *scene) (deed, error) {
 	case Confirmed:
 		return deed{}, refusal{errors.New("it was moved from this target to another registry, which was confirmed: it is not being moved to this target")}
 	case Returned:
+		if err := s.elsewhere(); err != nil { // a target that was restored from a backup knows nothing of a later move
+			return deed{}, err
+		}
 		if !s.target.enabled() {
 			return deed{done: true}, nil
 		}
@@ -79,7 +82,7 @@ func (m *mover) restore(s *scene) (deed, error) {
 	d := deed{toSource: true, text: enableSource}
 	config := s.source.nodes[tree.Config()].Value
 	text := config
-	if p.State == drained {
+	if p.State == Drained {
 		var err error
 		if text, err = m.formerText(s); err != nil {
 			return deed{}, err
@@ -87,7 +90,7 @@ func (m *mover) restore(s *scene) (deed, error) {
 	} else {
 		p = pledge{}
 	}
-	if p.State == drained {
+	if p.State == Drained {
 		p.Servers = s.formerServers()
 	}
 	more := false
@@ -131,7 +134,7 @@ func (m *mover) restore(s *scene) (deed, error) {
 		checkpoints, _ := checkpointsOf(s.source.jobNodes, s.target.jobNodes)
 		d.first = append(d.first, checkpoints...)
 	}
-	if start := s.target.tokens(s.source.state.Tokens().Value.Base); start != s.source.state.Tokens().Value {
+	if start := m.tokensOfReturned(s); start != s.source.state.Tokens().Value {
 		step, _ := s.source.put(tree.Tokens(), jobtree.EncodeTokens(start))
 		d.last = append(d.last, step)
 	}
@@ -178,6 +181,9 @@ func (m *mover) runAgain(s *scene, item int, record string) (steps []guarded.Ste
 
 // confirm says what ends a move. The target says first that there is no way back, as it says first that there is one.
 func (m *mover) confirm(s *scene) (deed, error) {
+	if err := s.takenBackAlone(); err != nil {
+		return deed{}, err
+	}
 	switch {
 	case s.there.State == "" && s.here.State == Confirmed:
 		return m.stayed(s)
@@ -202,6 +208,8 @@ func (m *mover) confirm(s *scene) (deed, error) {
 	put, _ := s.source.put(config.Path, config.Value) // so that a late copy of this comes to nothing
 	return deed{
 		toSource: true, text: "confirm the move in the source",
-		last: []guarded.Step{put, m.pledge(s.source.jobNodes, pledge{ID: s.there.ID, State: Confirmed})},
+		last: []guarded.Step{put, m.pledge(s.source.jobNodes, pledge{
+			ID: s.there.ID, State: Confirmed, Config: s.here.Config, Servers: s.formerServers(), Since: s.here.Since, Java: s.here.Java,
+		})},
 	}, nil
 }

@@ -17,7 +17,7 @@ import (
 
 // forth says what the way to the target needs next.
 func (m *mover) forth(s *scene) (deed, error) {
-	if err := cmp.Or(s.asSource(), s.asTarget(), s.elsewhere(), s.leaving()); err != nil {
+	if err := cmp.Or(s.asSource(), s.asTarget(), s.elsewhere(), s.takenBackAlone(), s.leaving()); err != nil {
 		return deed{}, err
 	}
 	switch {
@@ -73,7 +73,8 @@ func (m *mover) prepare(s *scene) (deed, error) {
 	if err != nil {
 		return deed{}, err
 	}
-	if err := m.yields(s, wanted); err != nil {
+	left, freed := s.withoutFormerMove()
+	if err := m.yields(left, wanted); err != nil {
 		return deed{}, err
 	}
 	wanted.config.Disabled = true
@@ -93,24 +94,61 @@ func (m *mover) prepare(s *scene) (deed, error) {
 			d.text = "have the target's job as the source has it, disabled"
 		}
 	}
+	if len(freed) > 0 {
+		d.text += ", and have its servers " + list(serversOf(freed)) + " as they were before it was moved away"
+	}
 	step, _ := s.target.put(names.Config(), text)
-	d.last = []guarded.Step{step, m.pledge(s.target.jobNodes, pledge{ID: newMoveID(), State: Prepared})}
+	d.first, d.last = freed, []guarded.Step{step, m.pledge(s.target.jobNodes, pledge{ID: newMoveID(), State: Prepared})}
 	d.rest = m.plan(s)
 	m.moveCheckpoints(s) // whoever plans is to know
 	return d, nil
 }
 
+// withoutFormerMove returns what the target has without the servers that a confirmed move from there has disabled, and what makes
+// it so: that was no operator's word. Where Java lives, which goes by its servers alone, they stay disabled.
+func (s *scene) withoutFormerMove() (left jobNodes, freed []guarded.Step) {
+	if s.there.State != Confirmed || s.target.javaLives() {
+		return s.target.jobNodes, nil
+	}
+	nodes := maps.Clone(s.target.nodes)
+	for _, ip := range slices.Sorted(maps.Keys(s.there.Servers)) {
+		node, was := nodes[s.target.state.Tree().Server(ip)], s.there.Servers[ip]
+		switch disabled := jobtree.EncodeServer(true); {
+		case node.Value != disabled, was != nil && *was == disabled:
+		case was == nil:
+			step, _ := s.target.remove(node.Path)
+			freed = append(freed, step)
+			delete(nodes, node.Path)
+		default:
+			step, _ := s.target.put(node.Path, *was)
+			freed = append(freed, step)
+			node.Value = *was
+			nodes[node.Path] = node
+		}
+	}
+	return nodesOf(s.name, slices.SortedFunc(maps.Values(nodes), func(a, b registry.Node) int { return cmp.Compare(a.Path, b.Path) }), s.target.bound), freed
+}
+
+// serversOf are the addresses of servers that steps write.
+func serversOf(steps []guarded.Step) (all []string) {
+	for _, step := range steps {
+		name, _ := jobtree.Parse(step.Write.Path)
+		all = append(all, name.Key)
+	}
+	return all
+}
+
 // yields refuses a job of which the target has marks of operators that the source has not, before anything is disabled.
 // Its config is compared where it is written.
-func (m *mover) yields(s *scene, wanted *original) error {
-	if !s.target.nodes[s.target.state.Tree().Config()].Exists() || m.opts.Overwrite {
+func (m *mover) yields(target jobNodes, wanted *original) error {
+	if !target.nodes[target.state.Tree().Config()].Exists() || m.opts.Overwrite {
 		return nil
 	}
 	text, err := jobtree.EncodeConfig(wanted.config)
 	if err != nil {
 		return refusal{err}
 	}
-	c, err := compare(wanted, text, s.target.jobNodes)
+	c, err := compare(wanted, text, target)
 	if err != nil {
 		return refusal{fmt.Errorf("in the target: %w", err)}
 	}
@@ -140,9 +178,9 @@ const perStep = 40
 func (m *mover) drain(s *scene) (d deed, needed bool, err error) {
 	tree, p := s.source.state.Tree(), s.here
 	confirmed := p.State == Confirmed && (s.there.State == "" || p.ID == s.there.ID)
-	first := !confirmed && !p.promises(s.there.ID, drained)
+	first := !confirmed && !p.promises(s.there.ID, Drained)
 	if first {
-		p = pledge{ID: s.there.ID, State: drained, Since: s.source.bound}
+		p = pledge{ID: s.there.ID, State: Drained, Since: s.source.bound}
 	}
 	p.Java = !confirmed && (p.Java || s.source.javaLives())
 	p.Servers = maps.Clone(p.Servers)
@@ -237,9 +275,10 @@ func (o *original) enabled() bool {
 	return o.nodes[o.state.Tree().Config()].Exists() && !o.config.Disabled
 }
 
-// settled tells whether a side was quiet for long enough.
+// settled tells whether a side was quiet for long enough. A look alone never says so, even where nothing is to be waited for:
+// only of a look that began when a view had shown the side quiet is it certain that all which ended there is in it.
 func (m *mover) settled(s *scene, source bool) bool {
-	return m.settle(s, source) == 0 || m.settledAt != 0 && m.settledAt == s.pledged(source)
+	return m.settledAt != 0 && m.settledAt == s.pledged(source)
 }
 
 // java tells whether Java instances take part in the source, or did when it was drained: a JVM whose session is over may
@@ -414,7 +453,7 @@ func (m *mover) former(s *scene) (*original, error) {
 	tree, servers := s.source.state.Tree(), s.formerServers()
 	nodes := make([]registry.Node, 0, len(s.source.nodes))
 	for path, n := range s.source.nodes {
-		if s.here.State == drained {
+		if s.here.State == Drained {
 			if path == tree.Config() {
 				n.Value = s.here.Config
 			}

@@ -139,3 +139,18 @@ func TestACallOf3(t *testing.T) {
 		require.Contains(t, w.nodes(w.target)["/orders/config"], `"jobClass":"HTTP","jobType":"SIMPLE"`)
 	}
 }
+
+// A job may have lost the executions of very many items.
+func TestManyLostExecutionsAreTakenOver(t *testing.T) {
+	t.Parallel()
+	bubble(t, func(w *world) {
+		const items = 520
+		w.has(w.source, "/orders/config", configOf(w, func(c *job.Config) { c.Failover, c.ShardingTotalCount = true, items }))
+		for n := range items {
+			w.has(w.source, fmt.Sprintf("/orders/leader/failover/items/%d", n), "")
+		}
+		report, err := migrate.Move(w.Context(), w.source, w.target, applyMove)
+		require.NoError(w, err)
+		require.True(w, report.Complete(), report.Jobs[0].Reason)
+	})
+}

@@ -81,7 +81,7 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 	if err := registry.CheckPath(root); err != nil {
 		return j.refused(err), nil
 	}
-	nodes, revision, err := m.source.List(ctx, root)
+	nodes, revision, err := stateOf(ctx, m.source, root)
 	if errors.Is(err, registry.ErrDenied) {
 		return j.refused(err), nil // others may belong to this user
 	}
@@ -98,7 +98,7 @@ func (m *migration) migrate(ctx context.Context, name string) (Job, error) {
 		return j.refused(err), nil
 	}
 	look := func() (comparison, error) {
-		nodes, revision, err := m.target.List(ctx, root)
+		nodes, revision, err := stateOf(ctx, m.target, root)
 		if errors.Is(err, registry.ErrDenied) {
 			return comparison{}, refusal{fmt.Errorf("in the target: %w", err)}
 		}

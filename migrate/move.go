@@ -87,13 +87,42 @@ func Confirm(ctx context.Context, source, target Side, opts MoveOptions) (MoveRe
 	return eachJob(ctx, source, target, opts, (*mover).confirm)
 }
 
-// eachJob brings each job to the end of a direction.
+// ReturnWithoutTarget takes jobs back whose target is gone for good, with all that it knew: the source's job gets back the
+// settings and servers that it had, and its records and checkpoints are those of when it was disabled. Its tokens are above all
+// that the target can have granted, unless that has counted more than 2^48 revisions. Executions that the source had given up
+// to the target are run again, whether the target has run them or not. A move that was confirmed is taken back, too. Jobs must name
+// what is taken back, and what it does not name is refused: the source does not say to which target a job went, and one that went
+// to another target than the lost one would run there, too.
+//
+// Nobody asks the target. If it runs the job none the less, both do. Should it come back, [Return] disables the job there,
+// unless the move was confirmed; [Move] and [Confirm] refuse it until then.
+func ReturnWithoutTarget(ctx context.Context, source Side, opts MoveOptions) (MoveReport, error) {
+	return eachJob(ctx, source, nil, opts, (*mover).backAlone)
+}
+
+// ConfirmWithoutSource ends the moves of jobs whose source is gone for good: the target forgets them, and keeps its jobs as
+// they are. One that it does not run, because the move had not come so far or was being taken back, stays disabled until somebody
+// enables it; if it has never run there, the target has neither records nor checkpoints of it, and its tokens may be below
+// those that the source has granted. Of such a job the report says that it is not moved. Executions that the target had given up to
+// the source are run again. Jobs must name what is ended, and what it does not name is refused: the target does not say from which
+// source a job came, and another one than the lost one could not take it back any more.
+//
+// Nobody asks the source. If it runs the job none the less, both do. Should it come back, remove the job there.
+func ConfirmWithoutSource(ctx context.Context, target Side, opts MoveOptions) (MoveReport, error) {
+	return eachJob(ctx, nil, target, opts, (*mover).confirmAlone)
+}
+
+// eachJob brings each job to the end of a direction. One of the sides may be nil: it is gone for good.
 func eachJob(ctx context.Context, source, target Side, opts MoveOptions, next func(*mover, *scene) (deed, error)) (MoveReport, error) {
 	report := MoveReport{Applied: opts.Apply}
 	if err := opts.check(); err != nil {
 		return report, err
 	}
-	names, err := jobNames(ctx, source, opts.Jobs)
+	from := source
+	if source == nil {
+		from = target
+	}
+	names, err := jobNames(ctx, from, opts.Jobs)
 	if err != nil {
 		return report, err
 	}
@@ -120,7 +149,7 @@ func eachJob(ctx context.Context, source, target Side, opts MoveOptions, next fu
 
 // mover brings one job from one registry to another.
 type mover struct {
-	source, target     Side
+	source, target     Side // nil is one that is gone for good
 	toSource, toTarget *guarded.Writer
 	opts               MoveOptions
 	next               func(*mover, *scene) (deed, error) // the direction
@@ -129,6 +158,7 @@ type mover struct {
 	// pledge that was written since is of another drain, or of executions that were taken over, and what was seen before
 	// says nothing.
 	settledAt registry.Revision
+	arrived   bool // the target had come to run the job when its move was ended without the source
 }
 
 // scene is a job on both sides. The source was read first; see pledge.
@@ -166,7 +196,7 @@ type deed struct {
 }
 
 // maxTries bounds how often one job is looked at anew, as others change it.
-const maxTries = 100
+const maxTries = 1000
 
 // carryOut does one thing after the other until the job is where it was to be brought, or only says what these are. An
 // error is one that the next job would meet, too.
@@ -202,8 +232,11 @@ func (m *mover) carryOut(ctx context.Context) error {
 
 // tell keeps for the report what a look has shown.
 func (m *mover) tell(s *scene) {
-	m.job.Format, m.job.State = s.source.format, cmp.Or(s.there.State, NotMoved)
-	if s.there.State == "" && s.here.State == Confirmed {
+	m.job.Format, m.job.State = cmp.Or(s.source.format, s.target.format), cmp.Or(s.there.State, NotMoved)
+	switch {
+	case m.target == nil:
+		m.job.State = cmp.Or(s.here.State, NotMoved)
+	case s.there.State == "" && s.here.State == Confirmed, m.source == nil && s.there.State == "" && len(m.job.Steps) > 0 && m.arrived:
 		m.job.State = Confirmed
 	}
 }
@@ -408,7 +441,7 @@ func (m *mover) look(ctx context.Context) (*scene, error) {
 	if s.source, err = m.read(ctx, m.source, true); err != nil {
 		return nil, within("in the source", err)
 	}
-	if s.target, err = m.read(ctx, m.target, false); err != nil {
+	if s.target, err = m.read(ctx, m.target, m.source == nil); err != nil {
 		return nil, within("in the target", err)
 	}
 	move := s.source.state.Tree().Move()
@@ -433,9 +466,12 @@ func within(where string, err error) error {
 	return fmt.Errorf("%s: %w", where, err)
 }
 
-// read reads a job, which must be there or may be missing.
+// read reads a job, which must be there or may be missing. Where a side is gone, it is.
 func (m *mover) read(ctx context.Context, side Side, must bool) (*original, error) {
-	nodes, revision, err := side.List(ctx, jobtree.For(m.job.Name).Root())
+	if side == nil {
+		return &original{jobNodes: nodesOf(m.job.Name, nil, 0)}, nil
+	}
+	nodes, revision, err := stateOf(ctx, side, jobtree.For(m.job.Name).Root())
 	switch {
 	case errors.Is(err, registry.ErrDenied):
 		return nil, refusal{err}

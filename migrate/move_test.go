@@ -948,3 +948,179 @@ func TestAMoveIsWrittenDownInTheSource(t *testing.T) {
 		}
 	})
 }
+
+// A job that was moved and confirmed comes back. What that move disabled in its former home is no operator's word, what
+// operators have disabled there is.
+func TestAJobComesBackAfterItsMoveWasConfirmed(t *testing.T) {
+	t.Parallel()
+	for name, java := range map[string]bool{"": false, "beside Java": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(w *world) {
+				w.has(w.source, "/orders/config", configOf(w, nil), "/orders/instances/10.0.0.1@-@go!", "",
+					"/orders/servers/10.0.0.2", "DISABLED", "/orders/instances/10.0.0.2@-@go!", "",
+					"/orders/servers/10.0.0.3", "", "/orders/instances/10.0.0.3@-@go!", "")
+				had := w.nodes(w.source)
+				require.True(w, w.goes(migrate.Move).Done)
+				require.True(w, w.goes(migrate.Confirm).Done)
+				if java {
+					w.has(w.source, "/orders/instances/10.0.0.7@-@7!", "")
+				}
+				back := w.between(w.target, w.source)
+				moved := back.goes(migrate.Move)
+				if java {
+					require.Contains(w, moved.Reason, "the target has the job, and has it otherwise (servers/10.0.0.1", "Java goes by its servers alone")
+					return
+				}
+				require.True(w, moved.Done, moved.Reason)
+				require.Equal(w, "disable the job in the target, and have its servers 10.0.0.1, 10.0.0.3 as they were before it was moved away", moved.Steps[0])
+				after := w.nodes(w.source)
+				for _, path := range []string{"/orders/servers/10.0.0.1", "/orders/servers/10.0.0.2", "/orders/servers/10.0.0.3", "/orders/config"} {
+					require.Equal(w, had[path], after[path], path)
+				}
+				require.True(w, back.goes(migrate.Confirm).Done)
+				again := w.goes(migrate.Move)
+				require.True(w, again.Done, again.Reason)
+
+				require.True(w, w.goes(migrate.Confirm).Done)
+				w.has(w.source, "/orders/servers/10.0.0.9", "DISABLED")
+				require.Contains(w, back.goes(migrate.Move).Reason, "servers/10.0.0.9")
+			})
+		})
+	}
+}
+
+// An operator disables servers in the registry that the job has left for good: one that the move has disabled already, one that it
+// has, and that was enabled since, and one that nobody knew. Neither a move back nor a way back without the target takes that for
+// what the move did.
+func TestAnOperatorDisablesAServerAfterTheMoveWasConfirmed(t *testing.T) {
+	t.Parallel()
+	for _, ip := range []string{"10.0.0.1", "10.0.0.3", "10.0.0.9"} {
+		t.Run(ip, func(t *testing.T) {
+			t.Parallel()
+			bubble(t, func(w *world) {
+				w.has(w.source, "/orders/config", configOf(w, nil), "/orders/instances/10.0.0.1@-@go!", "", "/orders/servers/10.0.0.3", "", "/orders/instances/10.0.0.3@-@go!", "")
+				require.True(w, w.goes(migrate.Move).Done)
+				require.True(w, w.goes(migrate.Confirm).Done)
+				op, err := operate.New(w.source, operate.By("bert", "test"))
+				require.NoError(w, err)
+				if ip == "10.0.0.3" {
+					_, err = op.EnableServer(w.Context(), "orders", ip, operate.Options{})
+					require.NoError(w, err)
+				}
+				_, err = op.DisableServer(w.Context(), "orders", ip, operate.Options{Force: true})
+				require.NoError(w, err)
+				_, err = op.DisableServer(w.Context(), "orders", ip, operate.Options{Force: true})
+				cause, _ := operate.IsRefused(err)
+				require.Equal(w, operate.CauseAlready, cause)
+
+				back := w.between(w.target, w.source)
+				require.Contains(w, back.goes(migrate.Move).Reason, "servers/"+ip)
+				alone := w.alone(withoutTarget)
+				require.True(w, alone.Done, alone.Reason)
+				after := w.nodes(w.source)
+				for _, other := range []string{"10.0.0.1", "10.0.0.3", "10.0.0.9"} {
+					require.Equal(w, other == ip, after["/orders/servers/"+other] == "DISABLED", other)
+				}
+				require.Equal(w, configOf(w, nil), after["/orders/config"])
+			})
+		})
+	}
+}
+
+// A mover is held up before any of its requests while others complete the move and confirm it, and move the job back the other
+// way. Never do both sides run the job, and it can be brought to an end.
+func TestAMoverIsHeldUpWhileTheJobMovesBack(t *testing.T) {
+	t.Parallel()
+	type call struct {
+		way  direction
+		back bool // from the target to the source
+	}
+	for name, test := range map[string]struct {
+		before []call
+		first  direction
+		others []call
+	}{
+		"a move":                 {first: migrate.Move, others: []call{{way: migrate.Move}, {way: migrate.Confirm}, {migrate.Move, true}}},
+		"... and that confirmed": {first: migrate.Move, others: []call{{way: migrate.Move}, {way: migrate.Confirm}, {migrate.Move, true}, {migrate.Confirm, true}}},
+		"a confirmation":         {before: []call{{way: migrate.Move}}, first: migrate.Confirm, others: []call{{way: migrate.Confirm}, {migrate.Move, true}}},
+		"... and moved again": {before: []call{{way: migrate.Move}}, first: migrate.Confirm, others: []call{
+			{way: migrate.Confirm}, {migrate.Move, true}, {migrate.Confirm, true}, {way: migrate.Move},
+		}},
+		"a return": {before: []call{{way: migrate.Move}}, first: migrate.Return, others: []call{{way: migrate.Confirm}, {migrate.Move, true}}},
+		"the way back": {before: []call{{way: migrate.Move}, {way: migrate.Confirm}}, first: func(ctx context.Context, source, target migrate.Side, opts migrate.MoveOptions) (migrate.MoveReport, error) {
+			return migrate.Move(ctx, target, source, opts)
+		}, others: []call{{migrate.Move, true}, {migrate.Confirm, true}, {way: migrate.Move}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for request, held := 1, true; held; request++ {
+				held = false
+				bubble(t, func(w *world) {
+					w.has(w.source, "/orders/config", configOf(w, nil), "/orders/offset/0", "page 7", "/orders/instances/10.0.0.1@-@go!", "")
+					w.has(w.target, "/orders/instances/10.0.0.4@-@go!", "")
+					do := func(c call) migrate.MovedJob {
+						source, target := w.source, w.target
+						if c.back {
+							source, target = target, source
+						}
+						report, err := c.way(w.Context(), source, target, applyMove)
+						require.NoError(w, err)
+						w.oneRuns()
+						return report.Jobs[0]
+					}
+					for _, c := range test.before {
+						require.True(w, do(c).Done)
+					}
+					counted := func(reg *memory.Registry, n *int) side {
+						return side{Registry: reg, before: func() error {
+							if *n++; *n == request {
+								held = true
+								for _, c := range test.others {
+									do(c) // it may be refused
+								}
+							}
+							return nil
+						}, after: func() error {
+							w.oneRuns()
+							return nil
+						}}
+					}
+					n := 0
+					_, err := test.first(w.Context(), counted(w.source, &n), counted(w.target, &n), applyMove)
+					require.NoError(w, err)
+					w.oneRuns()
+					for _, c := range []call{{way: migrate.Confirm}, {migrate.Confirm, true}} {
+						do(c) // one of them, as the job stands
+					}
+					ended := do(call{way: migrate.Move})
+					if !ended.Done {
+						ended = do(call{migrate.Move, true})
+					}
+					require.True(w, ended.Done, "request %d: %s", request, ended.Reason)
+					here, there := w.enabledIn(w.source), w.enabledIn(w.target)
+					require.True(w, here != there, "request %d", request)
+					for reg, enabled := range map[*memory.Registry]bool{w.source: here, w.target: there} {
+						if enabled {
+							require.Equal(w, "page 7", w.nodes(reg)["/orders/offset/0"])
+							require.NotContains(w, w.nodes(reg), "/orders/servers/10.0.0.1")
+							require.NotContains(w, w.nodes(reg), "/orders/servers/10.0.0.4")
+						}
+					}
+				})
+			}
+		})
+	}
+}
+
+// enabledIn tells whether a registry has the job, enabled.
+func (w *world) enabledIn(reg *memory.Registry) bool {
+	w.Helper()
+	return strings.Contains(w.nodes(reg)["/orders/config"], `"disabled":false`)
+}
+
+// oneRuns holds that at most one side has the job enabled.
+func (w *world) oneRuns() {
+	w.Helper()
+	require.False(w, w.enabledIn(w.source) && w.enabledIn(w.target), "both sides may run the job")
+}

@@ -2,10 +2,10 @@ package migrate
 
 import (
 	"cmp"
-	"time"
 
 	"github.com/elasticron/elasticron/internal/guarded"
 	"github.com/elasticron/elasticron/internal/option"
+	"github.com/elasticron/elasticron/internal/timezone"
 )
 
 // Options say what Run does. With the zero Options, it compares all jobs and writes nothing.
@@ -38,8 +38,8 @@ func (o Options) check() error {
 	if err := o.author().Check(); err != nil {
 		return err
 	}
-	if _, err := time.LoadLocation(o.TimeZone); err != nil || o.TimeZone == "Local" {
-		return &OptionError{Option: "TimeZone", Value: o.TimeZone, Reason: "must be empty for UTC, or an IANA name that is known here, such as Europe/Berlin"}
+	if _, err := timezone.Load(o.TimeZone); err != nil {
+		return &OptionError{Option: "TimeZone", Value: o.TimeZone, Reason: "must be empty for UTC, or " + timezone.Wanted}
 	}
 	return nil
 }

@@ -16,15 +16,13 @@ type MoveState string
 const (
 	NotMoved   MoveState = "not moved"            // nobody began to move it
 	Prepared   MoveState = jobtree.MovePrepared   // the target has the job, disabled; the source runs it, or drains
+	Drained    MoveState = jobtree.MoveDrained    // the source is disabled; only where the target cannot be asked
 	Moved      MoveState = jobtree.MoveMoved      // the target runs the job, and the source keeps what a way back needs
 	Returning  MoveState = jobtree.MoveReturning  // the target is disabled, and the source does not run it yet
 	Returned   MoveState = jobtree.MoveReturned   // the source runs the job again
 	Confirming MoveState = jobtree.MoveConfirming // the target runs the job, and the source does not know yet that there is no way back
 	Confirmed  MoveState = jobtree.MoveConfirmed  // the target runs the job, and there is no way back
 )
-
-// drained is what the source says of its job from the moment when it is disabled there. The target says more.
-const drained MoveState = jobtree.MoveDrained
 
 // pledge is the value of a node that says how far a move is. The target's decides: whoever changes the source has read
 // the target's later than what the change is conditioned on. So a mover that was held up changes nothing any more.
@@ -99,7 +97,8 @@ func (s *scene) asSource() error {
 		return refusal{fmt.Errorf("in the source: it has returned from there to the registry from which it came, at %s: move it from that one",
 			p.When.Format(time.RFC3339))}
 	case p.State == Prepared, p.State == Moved, p.State == Returning, p.State == Confirming:
-		return refusal{fmt.Errorf("in the source: it is %s by a move to there, of %s: complete and confirm that one first, or take it back",
+		return refusal{fmt.Errorf("in the source: it is %s by a move to there, of %s: complete and confirm that one first, or take it back; "+
+			"where the registry from which it came is gone for good, confirm it without that",
 			p.State, p.When.Format(time.RFC3339))}
 	}
 	return nil
@@ -112,8 +111,9 @@ func (s *scene) asTarget() error {
 	case p.State == Returned && !p.Away:
 		return refusal{fmt.Errorf("in the target: it has returned to there at %s, and is not moved to there: are source and target confused?",
 			p.When.Format(time.RFC3339))}
-	case p.State == drained:
-		return refusal{fmt.Errorf("in the target: it is drained by a move from there, of %s: complete and confirm that one first, or take it back",
+	case p.State == Drained:
+		return refusal{fmt.Errorf("in the target: it is drained by a move from there, of %s: complete and confirm that one first, or take it back; "+
+			"where the registry to which it goes is gone for good, return it without that",
 			p.When.Format(time.RFC3339))}
 	}
 	return nil
@@ -121,8 +121,19 @@ func (s *scene) asTarget() error {
 
 // elsewhere refuses a source that another move has drained.
 func (s *scene) elsewhere() error {
-	if s.here.State == drained && s.here.ID != s.there.ID {
-		return refusal{fmt.Errorf("in the source: it is drained by another move, of %s: this target knows nothing of it", s.here.When.Format(time.RFC3339))}
+	if s.here.State == Drained && s.here.ID != s.there.ID {
+		return refusal{fmt.Errorf("in the source: it is drained by another move, of %s: this target knows nothing of it; where the one that does is gone for good, "+
+			"return it without that first", s.here.When.Format(time.RFC3339))}
+	}
+	return nil
+}
+
+// takenBackAlone refuses a target that was taken for lost and has the job yet: both sides may run it. To go on from there would
+// leave the target with tokens below those that the source has granted since.
+func (s *scene) takenBackAlone() error {
+	if (s.there.State == Moved || s.there.State == Confirming) && s.here.promises(s.there.ID, Returned) {
+		return refusal{fmt.Errorf("in the source: it was taken back without this target at %s, and both may run it: "+
+			"return it first, which disables it in the target", s.here.When.Format(time.RFC3339))}
 	}
 	return nil
 }

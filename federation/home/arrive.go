@@ -44,16 +44,20 @@ func (m *mover) arrive(ctx context.Context) error {
 			if err := m.put(ctx, m.r.From, m.from, closed, e); err != nil {
 				return err
 			}
-		case there.Exists() && !elsewhere:
-			now, err := m.d.get(ctx, m.r.From, m.r.Job)
-			if err != nil {
-				return err
-			}
-			if now.Revision != closed.Revision {
-				continue // another mover has gone on since this one looked
-			}
-			return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
 		default:
+			// What the new home says was read later than what the former one does, and others may have completed the move in
+			// between: then it is what they, or the next move, have left there, and no place to keep.
+			now, err := m.d.get(ctx, m.r.From, m.r.Job)
+			switch {
+			case err != nil:
+				return err
+			case now.Revision != closed.Revision:
+				continue
+			case e.Kept != 0:
+				return &unprovedError{from: m.r.From, to: m.r.To}
+			case there.Exists() && !elsewhere:
+				return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
+			}
 			m.say("keeping its place in %s", m.r.To)
 			if err := m.put(ctx, m.r.To, m.to, there, jobtree.Elsewhere{Home: m.r.From, Move: e.Move, Arriving: true}); err != nil {
 				return err

@@ -24,7 +24,8 @@ func (*circleError) Is(target error) bool { return target == ErrLost }
 //
 // There are circles. Whoever tells the directory where a job is wants its node to be absent, or as it was. If he sleeps
 // before, the job can be moved to the directory meanwhile and be removed there; then the node is absent again, and what he
-// says leads back to it. Nothing can run by the words of a circle, so it means that there is no job.
+// says leads back to it. Nothing can run by the words of a circle: where no registry has the job, and all have answered, it
+// means that there is none.
 func (d *Directory) findMending(ctx context.Context, job string) (Place, error) {
 	for {
 		p, err := d.find(ctx, job)

@@ -123,7 +123,8 @@ func TestANameGoesBackToWhereTheJobHasBeen(t *testing.T) {
 	})
 }
 
-// A mover dies when the job has arrived, which is removed then. Its name goes back all the same, and nothing is left there.
+// A mover dies when the job has arrived, which is removed then. Its name goes back when the job was moved there again and removed,
+// and nothing is left there.
 func TestANameGoesBackBehindAMoverThatDied(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -139,6 +140,11 @@ func TestANameGoesBackBehindAMoverThatDied(t *testing.T) {
 			_, err := died.Move(t.Context(), "orders", to, home.MoveOptions{})
 			require.ErrorIs(t, err, errDied)
 			require.Greater(t, len(w.nodes("a")), 1)
+			w.remove(to)
+			_, err = w.directory(nil).Move(t.Context(), "orders", "a", home.MoveOptions{})
+			require.ErrorIs(t, err, home.ErrLost)
+			require.Greater(t, len(w.nodes("a")), 1)
+			w.moveAgain(to)
 			w.remove(to)
 			w.move("a")
 			require.Empty(t, w.nodes("a"))
@@ -245,7 +251,10 @@ func TestACircleWithRemains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.store("a")
-		w.put("a", jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b", Move: "X", Kept: 7, Config: config(t)}))
+		w.put("b", jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "a", Move: "X", Arriving: true}))
+		place, err := w.handles["b"].Get(t.Context(), orders.Config())
+		require.NoError(t, err)
+		w.put("a", jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: "b", Move: "X", Kept: place.Revision, Config: config(t)}))
 		w.put("b", at("dir"))
 		w.put("dir", at("a"))
 		require.Equal(t, "a", w.claimed().Registry)

@@ -35,6 +35,12 @@ func (d *Directory) claim(ctx context.Context, job string, rule func(job string)
 			if !p.told && p.Registry != d.name {
 				_ = d.tell(ctx, job, p.Registry)
 			}
+			if p.misled.Exists() {
+				if err := d.redirect(ctx, p); err != nil {
+					return p, err
+				}
+			}
+			_ = d.giveUpPlace(ctx, job, p)
 			return p, d.freePlace(ctx, job, p)
 		}
 		if wanted == "" {
@@ -67,6 +73,24 @@ func (d *Directory) tell(ctx context.Context, job, name string) error {
 		return nil
 	}
 	return away(ctx, d.name, err)
+}
+
+// redirect has the directory say where a job is that was removed where its word leads, so that nobody creates it anew there while
+// the registry that has it is away. A word of a move is left as it is.
+func (d *Directory) redirect(ctx context.Context, p Place) error {
+	e, is := jobtree.DecodeElsewhere(p.misled)
+	if !is || e.Arriving || e.Leaving() || p.Registry == d.name {
+		return nil
+	}
+	store, err := d.store(ctx, d.name)
+	if err != nil {
+		return err
+	}
+	_, err = commit(ctx, d.name, store, registry.Txn{
+		If:   []registry.Condition{registry.CreatedAt(p.misled.Path, p.misled.Created), registry.Unchanged(p.misled.Path, p.misled.Revision)},
+		Then: []registry.Write{registry.Put(p.misled.Path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: p.Registry}))},
+	})
+	return err
 }
 
 // freePlace deletes what keeps the place of a job for a move that was over, or what is overruled there, so that the job can be
@@ -111,4 +135,30 @@ func (d *Directory) deleteWord(ctx context.Context, name string, n registry.Node
 		return nil
 	}
 	return away(ctx, name, err)
+}
+
+// giveUpPlace has a registry say where a job is that keeps a place for it, though it never left, as far as its home knows: the
+// home was restored from a backup of before the move. It is a word as any other then, which leads on when the job moves to a
+// third registry, and a mover of the former move finds its place gone.
+func (d *Directory) giveUpPlace(ctx context.Context, job string, p Place) error {
+	if p.stale == "" {
+		return nil
+	}
+	place, err := d.get(ctx, p.stale, job)
+	if e, is := jobtree.DecodeElsewhere(place); err != nil || !is || !e.Arriving || e.Home != p.Registry {
+		return err
+	}
+	there, err := d.get(ctx, p.Registry, job) // a move that keeps the place after this read finds another node there
+	if err != nil || !isConfig(there) {
+		return err
+	}
+	store, err := d.store(ctx, p.stale)
+	if err != nil {
+		return err
+	}
+	_, err = commit(ctx, p.stale, store, registry.Txn{
+		If:   []registry.Condition{registry.Unchanged(place.Path, place.Revision)},
+		Then: []registry.Write{registry.Put(place.Path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: p.Registry}))},
+	})
+	return err
 }

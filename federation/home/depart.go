@@ -21,7 +21,19 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		if e, left := jobtree.DecodeElsewhere(ours); left && e.Home == m.r.To {
 			return nil // another mover has completed it since this one looked
 		}
+		if sameNode(ours, theirs) {
+			return oneStore(m.r.From, m.r.To)
+		}
 		return refused("%s has a job of this name, which did not come from %s: remove one of them", m.r.To, m.r.From)
+	}
+	if e, _ := jobtree.DecodeElsewhere(theirs); e.Leaving() { // its copy would give way to that which comes
+		there, err := m.d.get(ctx, e.Home, m.r.Job)
+		if err != nil {
+			return err
+		}
+		if e.Unproved(there) {
+			return &unprovedError{from: m.r.To, to: e.Home}
+		}
 	}
 	if !p.Exists {
 		return m.rename(ctx, p)

@@ -95,7 +95,7 @@ func (m *mover) migrates(n registry.Node) error {
 	case mark.State == jobtree.MoveConfirmed:
 		return refused("elasticron migrate has moved it elsewhere, which was confirmed at %s: it does not run here", mark.When.Format(time.RFC3339))
 	}
-	return refused("elasticron migrate moves it, and it is %q since %s: complete and confirm that, or take it back", mark.State, mark.When.Format(time.RFC3339))
+	return refused("elasticron migrate moves it, and it is %q since %s: complete and confirm that, or take it back, also where the other registry is gone for good", mark.State, mark.When.Format(time.RFC3339))
 }
 
 func refusedOnItsWay(operated jobtree.Operated) error {

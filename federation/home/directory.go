@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -104,6 +105,10 @@ type Place struct {
 
 	told bool              // the directory says so, or leads there
 	over registry.Revision // of what Registry still says of a job that went on, and came back without one; see rename
+	// misled is the directory's node, which leads to where the job was removed, though Registry has it; see beside.
+	misled registry.Node
+	// stale is the registry that keeps a place for the job, which never left Registry as far as that knows; empty if none does.
+	stale string
 }
 
 // Find tells where a job is. Errors: [ErrAway] if that cannot be told without a registry that does not answer, or the home
@@ -126,7 +131,12 @@ func (d *Directory) find(ctx context.Context, job string) (Place, error) {
 		return d.search(ctx, job, err)
 	}
 	p, err := d.follow(ctx, job, d.name, word)
-	p.told = true
+	if circle := (*circleError)(nil); errors.As(err, &circle) { // which says nothing of where the job is
+		return d.search(ctx, job, nil)
+	}
+	if p.told = true; err == nil && !p.Exists && p.From == "" {
+		return d.beside(ctx, job, word, p)
+	}
 	return p, err
 }
 
@@ -184,6 +194,12 @@ func sameNode(a, b registry.Node) bool {
 	return b.Exists() && a.Created == b.Created && a.Revision == b.Revision && a.Value == b.Value
 }
 
+// isConfig tells whether a config node has a configuration, or what is meant to be one.
+func isConfig(n registry.Node) bool {
+	_, elsewhere := jobtree.DecodeElsewhere(n)
+	return n.Exists() && !elsewhere
+}
+
 // oneStore is the error of two registries that lead to the same nodes, as when the configuration of one was copied. Nothing
 // that is written there can be right for both of them, so nothing is.
 func oneStore(name, other string) error {
@@ -207,7 +223,14 @@ func (d *Directory) follow(ctx context.Context, job, name string, n registry.Nod
 			return Place{Registry: e.Home}, err
 		case sameNode(n, next):
 			return Place{}, oneStore(name, e.Home)
-		case e.Leaving() && !e.Arrived(next):
+		case e.Leaving() && e.Unproved(next) && !isConfig(next):
+			again, err := d.get(ctx, name, job)
+			if err != nil || again.Revision == n.Revision {
+				return Place{}, cmp.Or[error](err, &unprovedError{from: name, to: e.Home})
+			}
+			n = again
+			continue
+		case e.Leaving() && !e.Arrived(next) && !e.Unproved(next):
 			return Place{Registry: e.Home, From: name}, nil
 		case !e.Leaving() && e.Kept != 0 && e.Kept == next.Revision:
 			return Place{Registry: e.Home, over: e.Kept}, nil
@@ -219,8 +242,13 @@ func (d *Directory) follow(ctx context.Context, job, name string, n registry.Nod
 		}
 		// It has arrived or been removed meanwhile, or somebody kept the place for a move that was over.
 		again, err := d.get(ctx, name, job)
-		if err != nil || again.Revision == n.Revision {
+		switch {
+		case err != nil:
 			return Place{Registry: name}, err
+		case again.Revision == n.Revision && isConfig(next): // it was restored from a backup of before the job left
+			return Place{Registry: e.Home, Exists: true, stale: name}, nil
+		case again.Revision == n.Revision:
+			return Place{Registry: name}, nil
 		}
 		n = again
 	}

@@ -38,7 +38,7 @@
 //	close    A  when nothing runs and owners have noted what their items missed, for which they have two seconds,
 //	            the configuration gives way to {"home":"b"}, which quotes it
 //	keep   B A  the place in B is kept by {"home":"a","arriving":true}, and A notes the revision of that: once
-//	            B has another one, the job has arrived, whatever becomes of it there
+//	            that node was written since, the job has arrived
 //	copy     B  records, missed fires, checkpoints, marks and the rest are copied and last, in one
 //	            transaction, the configuration and where fencing tokens start. What fits is copied with
 //	            that; what does not comes before, in several, and nobody looks at it until then
@@ -73,6 +73,11 @@
 //
 // That files of workers name the job does not go with it: files in B may be others. It is theirs once they name it, and until
 // then nothing follows from their lack of it.
+//
+// A registry that is restored from a backup forgets its part of a move. If A does, and has the job again, that is where it is: the
+// place in B counts for nothing. If B does, or the job was removed there before A was cleaned up, A keeps all of it, nothing
+// proves that it has arrived, and nobody can tell these two apart: [Directory.Find] answers [ErrLost], nothing is deleted, and
+// Move copies it once more if it is told to; see [MoveOptions].
 //
 // An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //

@@ -25,6 +25,9 @@ var ErrCalledOff = errors.New("the move was called off")
 type MoveOptions struct {
 	// DryRun changes nothing, and tells what would be done.
 	DryRun bool
+	// Again moves a job that has left its home and is in no registry, as to was restored from a backup of before it arrived, or
+	// it was removed there since: what its former home keeps is copied once more. It changes nothing about any other job.
+	Again bool
 	// Who moves the job, How, such as by which program, and why, is written down with the job's operations. Who and How have
 	// at most 200 bytes, a Reason 1,000. The defaults are "unknown", "move" and no reason.
 	Who, How, Reason string
@@ -92,6 +95,9 @@ func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error 
 	}
 	p, err := find(ctx, r.Job)
 	m := &mover{d: d, r: r, opts: opts, tree: jobtree.For(r.Job), copies: firstCopy}
+	if opts.Again {
+		p, err = m.again(ctx, p, err)
+	}
 	switch {
 	case err != nil:
 		return err
@@ -112,6 +118,11 @@ func (d *Directory) move(ctx context.Context, r *Moved, opts MoveOptions) error 
 		store *Store
 	}{{r.From, &m.from}, {r.To, &m.to}} {
 		if *end.store, err = d.store(ctx, end.name); err != nil {
+			return err
+		}
+	}
+	if !opts.DryRun && p.stale != r.To { // there, the place is kept anew
+		if err := d.giveUpPlace(ctx, r.Job, p); err != nil {
 			return err
 		}
 	}

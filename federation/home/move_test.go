@@ -756,8 +756,8 @@ func TestAMoveSaysWhatItTries(t *testing.T) {
 	})
 }
 
-// A mover dies when the job has arrived, and it is removed there. Whoever gives its name another home cleans up where it came
-// from.
+// A mover dies when the job has arrived, and it is removed there. Nobody can tell that from a new home that was restored, so
+// what it came from keeps all of it, until somebody moves it there again.
 func TestRemainsOfAJobThatWasRemoved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -773,6 +773,12 @@ func TestRemainsOfAJobThatWasRemoved(t *testing.T) {
 		}).Move(t.Context(), "orders", "c", home.MoveOptions{})
 		require.ErrorIs(t, err, errDied)
 		require.NotEmpty(t, w.nodes("b")[orders.ItemRecord(0)])
+		w.remove("c")
+		kept := w.nodes("b")
+		_, err = w.directory(nil).Move(t.Context(), "orders", "a", home.MoveOptions{})
+		require.ErrorIs(t, err, home.ErrLost)
+		require.Equal(t, kept, w.nodes("b"))
+		w.moveAgain("c")
 		w.remove("c")
 		w.move("a")
 		require.Len(t, w.nodes("b"), 1, "where it went")
@@ -1022,4 +1028,61 @@ func TestAMoveIsNoChangeFromOutside(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(list), many.ShardingTotalCount)
 	require.Empty(t, operate.Outside(registry.NewSnapshot(revision, list)))
+}
+
+// stepping is a directory that does something before each of its requests, of which the first has the number 1.
+func (w *world) stepping(before func(n int)) *home.Directory {
+	w.t.Helper()
+	var requests atomic.Int64 // several at once
+	d, err := home.New("dir", names, func(_ context.Context, name string) (home.Store, error) {
+		return slow{slowReads{w.handles[name], func() { before(int(requests.Add(1))) }}}, nil
+	})
+	require.NoError(w.t, err)
+	return d
+}
+
+// A mover sleeps right before one of its requests, whichever it is, while another one completes the move, and others move the
+// job on. What it does when it wakes up leaves the job to be found where it is, and it does not say that the job is elsewhere.
+func TestAMoverSleepsBeforeARequest(t *testing.T) {
+	t.Parallel()
+	for _, route := range [][3]string{{"a", "b", "dir"}, {"c", "dir", "a"}, {"dir", "a", "b"}} {
+		from, to, third := route[0], route[1], route[2]
+		for _, on := range [][]string{nil, {from}, {third}, {from, to, "b"}} {
+			t.Run(fmt.Sprint(from, to, on), func(t *testing.T) {
+				t.Parallel()
+				slept := true
+				for n := 1; slept; n++ {
+					synctest.Test(t, func(t *testing.T) {
+						w := newWorld(t)
+						w.store(from)
+						slept = false
+						late := w.stepping(func(request int) {
+							if request == n {
+								slept = true
+								for _, next := range append([]string{to}, on...) {
+									w.move(next)
+								}
+							}
+						})
+						moved, err := late.Move(t.Context(), "orders", to, home.MoveOptions{})
+						if err != nil {
+							require.True(t, errors.Is(err, home.ErrRefused) || errors.Is(err, home.ErrCalledOff), "request %d: %v", n, err)
+						}
+						w.atMostOneUsable()
+						p, found := w.directory(nil).Find(t.Context(), "orders")
+						require.NoError(t, found, "request %d", n)
+						require.True(t, p.Exists, "request %d: %v", n, p)
+						require.Equal(t, err == nil && moved.Done, p.Registry == to && err == nil, "request %d: it is in %s, and %v", n, p.Registry, err)
+						w.livesOnlyIn(p.Registry)
+						w.move(p.Registry)
+						w.livesOnlyIn(p.Registry)
+						if p.Registry != "dir" {
+							e, is := jobtree.DecodeElsewhere(registry.Node{Value: w.nodes("dir")[orders.Config()]})
+							require.True(t, is && !e.Arriving, "request %d: the directory tells of it", n)
+						}
+					})
+				}
+			})
+		}
+	}
 }

@@ -42,6 +42,18 @@ func TestTwoNamesOfOneStore(t *testing.T) {
 	require.NoError(t, err)
 	before := w.nodes("a")
 	_, err = d.Move(t.Context(), "orders", "copy", home.MoveOptions{})
-	require.Error(t, err)
+	require.ErrorContains(t, err, "registries a and copy are one store")
 	require.Equal(t, before[orders.Config()], w.nodes("a")[orders.Config()])
+
+	// Where the directory says nothing, it is not in two registries, of which somebody would remove it from one: that is the only one.
+	d, err = home.New("b", []string{"a", "b", "copy"}, func(_ context.Context, name string) (home.Store, error) {
+		if name == "copy" {
+			name = "a"
+		}
+		return w.handles[name], nil
+	})
+	require.NoError(t, err)
+	_, err = d.Find(t.Context(), "orders")
+	require.ErrorIs(t, err, home.ErrInvalidOption)
+	require.ErrorContains(t, err, "registries a and copy are one store")
 }

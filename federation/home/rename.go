@@ -65,6 +65,8 @@ func (m *mover) former(ctx context.Context) (registry.Revision, error) {
 		switch {
 		case err != nil:
 			return 0, err
+		case e.Unproved(there):
+			return 0, &unprovedError{from: m.r.To, to: e.Home}
 		case !e.Arrived(there):
 			return 0, refused("it is being moved from %s to %s: complete that first", m.r.To, e.Home)
 		}

@@ -1,6 +1,7 @@
 package home
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,9 +13,9 @@ import (
 	"github.com/elasticron/elasticron/registry"
 )
 
-// search looks for a job of which the directory says nothing, or which is away. Registries are read at one time or another,
-// so a job that moves meanwhile may be seen in two of them, or in none. What contradicts itself is looked at again, until it
-// stays as it is.
+// search looks for a job of which the directory says nothing, or what leads in a circle, or which is away. Registries are read
+// at one time or another, so a job that moves meanwhile may be seen in two of them, or in none. What contradicts itself is looked
+// at again, until it stays as it is.
 func (d *Directory) search(ctx context.Context, job string, directory error) (Place, error) {
 	var before []registry.Node
 	for {
@@ -27,18 +28,83 @@ func (d *Directory) search(ctx context.Context, job string, directory error) (Pl
 	}
 }
 
+// beside looks for a job, which is not where the directory's word leads, in the other registries. If one has it, two had, and
+// whoever removed it where it was at home left it there to go on. A registry that does not answer is left out: it has the job
+// only if somebody has stored it there beside its home.
+func (d *Directory) beside(ctx context.Context, job string, word registry.Node, p Place) (Place, error) {
+	here, err := d.holders(ctx, job)
+	switch {
+	case err != nil, len(here) == 0:
+		return p, err
+	case slices.Contains(here, p.Registry): // it was stored by now
+		p.Exists = true
+		return p, nil
+	case len(here) > 1:
+		return Place{}, twice(here)
+	}
+	return Place{Registry: here[0], Exists: true, told: true, misled: word}, nil
+}
+
+// holders returns the registries that have a job's configuration, as they all had at one time. Those that do not answer are left
+// out.
+func (d *Directory) holders(ctx context.Context, job string) (here []string, err error) {
+	var before []registry.Node
+	for {
+		nodes, errs := d.read(ctx, job, d.names)
+		here = nil
+		for i, name := range d.names {
+			switch {
+			case errs[i] != nil && (ctx.Err() != nil || !errors.Is(errs[i], ErrAway)):
+				return nil, errs[i]
+			case isConfig(nodes[i]):
+				here = append(here, name)
+			}
+		}
+		if len(here) > 1 {
+			if err := d.seenAsOne(nodes); err != nil {
+				return nil, err
+			}
+		}
+		if len(here) < 2 || before != nil && slices.EqualFunc(before, nodes, sameRevision) {
+			return here, nil
+		}
+		before = nodes // a job that moves meanwhile may be seen in both
+	}
+}
+
+// seenAsOne is the error of two registries that answer with one configuration, as they lead to one store.
+func (d *Directory) seenAsOne(nodes []registry.Node) error {
+	for i, n := range nodes {
+		for k := range i {
+			if isConfig(n) && sameNode(nodes[k], n) {
+				return oneStore(d.names[k], d.names[i])
+			}
+		}
+	}
+	return nil
+}
+
+func twice(here []string) error {
+	return fmt.Errorf("%w: %s; remove it from all but one", ErrTwice, strings.Join(here, ", "))
+}
+
 func sameRevision(a, b registry.Node) bool { return a.Revision == b.Revision }
 
-// look reads what all registries say of a job, but for the directory, of which is known what it says.
+// look reads what all registries say of a job, but for the directory, of which is known that it has none.
 func (d *Directory) look(ctx context.Context, job string, directory error) (nodes []registry.Node, errs []error) {
+	nodes, errs = d.read(ctx, job, slices.DeleteFunc(slices.Clone(d.names), func(name string) bool { return name == d.name }))
+	errs[slices.Index(d.names, d.name)] = directory
+	return nodes, errs
+}
+
+// read reads what some registries say of a job. The nodes and the errors have the places of all names.
+func (d *Directory) read(ctx context.Context, job string, some []string) (nodes []registry.Node, errs []error) {
 	nodes, errs = make([]registry.Node, len(d.names)), make([]error, len(d.names))
 	var all sync.WaitGroup
 	for i, name := range d.names {
-		if name == d.name {
-			errs[i] = directory
-			continue
+		if slices.Contains(some, name) {
+			all.Go(func() { nodes[i], errs[i] = d.get(ctx, name, job) })
 		}
-		all.Go(func() { nodes[i], errs[i] = d.get(ctx, name, job) })
 	}
 	all.Wait()
 	return nodes, errs
@@ -65,7 +131,7 @@ func (d *Directory) conclude(ctx context.Context, job string, nodes []registry.N
 	}
 	switch {
 	case len(here) > 1:
-		return Place{}, fmt.Errorf("%w: %s; remove it from all but one", ErrTwice, strings.Join(here, ", "))
+		return Place{}, cmp.Or(d.seenAsOne(nodes), twice(here))
 	case len(here) == 1:
 		return Place{Registry: here[0], Exists: true}, nil
 	case silent != nil:
@@ -74,14 +140,19 @@ func (d *Directory) conclude(ctx context.Context, job string, nodes []registry.N
 	return d.agreed(ctx, job, nodes)
 }
 
-// agreed returns where the registries say that a job is that none of them has.
+// agreed returns where the registries say that a job is that none of them has. Words that name each other in a circle say
+// nothing of a job that one of the others says to be on its way.
 func (d *Directory) agreed(ctx context.Context, job string, nodes []registry.Node) (Place, error) {
 	var found Place
+	var circle *circleError
 	for i, n := range nodes {
 		if !n.Exists() {
 			continue
 		}
 		p, err := d.follow(ctx, job, d.names[i], n)
+		if errors.As(err, &circle) {
+			continue
+		}
 		if err != nil {
 			return Place{}, err
 		}
@@ -89,6 +160,9 @@ func (d *Directory) agreed(ctx context.Context, job string, nodes []registry.Nod
 			return Place{}, fmt.Errorf("%w: one registry says that it is in %s, another that it is in %s", ErrLost, found.Registry, p.Registry)
 		}
 		found = p
+	}
+	if circle != nil && !found.Exists && found.From == "" {
+		return Place{}, circle
 	}
 	return found, nil
 }

@@ -111,7 +111,12 @@ func (m *mover) clean(ctx context.Context, name string, store Store) error {
 // Registries that are away keep their remains, which do no harm.
 func (m *mover) tidy(ctx context.Context, p Place) error {
 	if m.opts.DryRun {
-		return nil
+		unproved, err := m.unproved(ctx)
+		if err != nil || p.Exists || unproved == nil {
+			return err
+		}
+		m.r.Done = false
+		return unproved
 	}
 	if err := m.d.freePlace(ctx, m.r.Job, p); err != nil {
 		return err
@@ -136,6 +141,16 @@ func (m *mover) tidy(ctx context.Context, p Place) error {
 		m.id = ""
 		if e.Leaving() { // its mover may have died when it had arrived
 			there, err := m.d.get(ctx, e.Home, m.r.Job)
+			if err == nil && e.Unproved(there) {
+				unproved := &unprovedError{from: name, to: e.Home}
+				if !p.Exists && e.Home == m.r.To {
+					m.r.Done = false
+					return unproved
+				}
+				m.note("%s keeps a copy of it, and nothing proves that it is what has come to %s, which was perhaps restored from a backup: "+
+					"nothing of it was deleted. If it is the one that counts, remove the job in %s and move it again: elasticron move --again, "+
+					"or MoveOptions.Again", name, e.Home, e.Home)
+			}
 			if err != nil || !e.Arrived(there) {
 				continue
 			}
