@@ -20,7 +20,7 @@ type problem struct {
 func (c *Cluster) EveryFireRanOnce(name string) {
 	c.tb.Helper()
 	c.known(name, "EveryFireRanOnce")
-	due, _ := c.book.due(name)
+	due := c.book.due(name)
 	if len(due) == 0 {
 		c.fatalf("EveryFireRanOnce: %q had no fire since its first instance started, so there is nothing to say of it\n\n%s", name, c.story(name, time.Time{}))
 	}
@@ -66,6 +66,8 @@ func (c *Cluster) MissedExactly(name string, fires ...Fire) {
 		text := " should have been missed, and was not due"
 		if ran := c.ranFor(name)[keyOfFire(f)]; len(ran) > 0 {
 			text = " should have been missed, and ran on " + places(ran)
+		} else if on := c.waiting(name)[keyOfFire(f)]; on != "" {
+			text = " should have been missed, and waits for its turn on " + on
 		}
 		problems = append(problems, problem{f.Time, f.String() + text})
 	}
@@ -91,7 +93,8 @@ func (c *Cluster) RanOn(name string, item int, fire time.Time, on *Instance) {
 }
 
 // NothingFailed fails the test if the code of an execution returned an error, panicked or took longer than
-// the job allows. An execution that stopped because its context had ended, or made room, has not failed.
+// the job allows. An execution that stopped because its context had ended, or made room, has not failed, and neither has one
+// that is to be tried again, or was with success.
 func (c *Cluster) NothingFailed(name string) {
 	c.tb.Helper()
 	c.known(name, "NothingFailed")
@@ -125,6 +128,9 @@ func (c *Cluster) whyMissed(name string, f Fire) string {
 		default:
 			return fmt.Sprintf("did not run, it was cut short on %s: %v", e.Instance, e.Err)
 		}
+	}
+	if on := c.waiting(name)[keyOfFire(f)]; on != "" {
+		return "did not run yet, it waits for its turn on " + on
 	}
 	return "did not run"
 }

@@ -86,6 +86,8 @@ func (b *book) attempts(e *Execution) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.inCode[e]++
+	e.calls++
+	e.last = nil
 	if e.Outcome != Crashed {
 		e.Ended, e.Outcome, e.Err = time.Time{}, Running, nil
 	}
@@ -98,16 +100,29 @@ func (b *book) left(e *Execution) {
 	delete(b.inCode, e)
 }
 
-// returns writes down what code returned. The scheduler says it again when the end is recorded, which may be
-// much later.
-func (b *book) returns(ctx context.Context, e *Execution, err error) {
+// returns writes down what code returned that may be tried again so often. An execution that is to be tried again is not
+// over. The scheduler says it again when the end is recorded, which may be much later.
+func (b *book) returns(ctx context.Context, e *Execution, err error, retries int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if e.Outcome == Crashed {
 		return
 	}
 	cut := err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), job.ErrTimeout) || madeRoom(ctx, err)
+	if err != nil && !cut && e.calls <= retries {
+		e.last = err
+		return
+	}
 	e.Ended, e.Err, e.Outcome = time.Now(), err, outcomeOf(err, cut)
+}
+
+// cutInPause writes down that the context of an execution has ended. If that was while it paused, it is not tried again.
+func (b *book) cutInPause(e *Execution) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if e.Outcome == Running && e.last != nil {
+		e.Ended, e.Err, e.Outcome = time.Now(), e.last, CutShort
+	}
 }
 
 // madeRoom tells whether code has come to an end as it was told to, with work left.
@@ -186,6 +201,7 @@ func (o *ear) ItemContext(ctx context.Context, event scheduler.ItemEvent) contex
 	if e == nil {
 		return ctx
 	}
+	context.AfterFunc(ctx, func() { b.cutInPause(e) })
 	return context.WithValue(ctx, contextKey{}, inContext{p: o.p, e: e})
 }
 

@@ -98,11 +98,11 @@ func (h held) Configure(cfg job.Config) (job.HandlerFunc, error) {
 	if code == nil || err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, sc job.ShardingContext) error { return hold(ctx, sc, code) }, nil
+	return func(ctx context.Context, sc job.ShardingContext) error { return hold(ctx, sc, code, cfg.Retries) }, nil
 }
 
-// hold runs one item.
-func hold(ctx context.Context, sc job.ShardingContext, code job.HandlerFunc) error {
+// hold runs one attempt of an item, which is followed by so many others at most.
+func hold(ctx context.Context, sc job.ShardingContext, code job.HandlerFunc, retries int) error {
 	in, known := ctx.Value(contextKey{}).(inContext)
 	if !known {
 		return code(ctx, sc)
@@ -120,7 +120,7 @@ func hold(ctx context.Context, sc job.ShardingContext, code job.HandlerFunc) err
 	case <-opened:
 	case <-in.p.died:
 	}
-	in.p.c.book.returns(ctx, in.e, err)
+	in.p.c.book.returns(ctx, in.e, err, retries)
 	return err
 }
 

@@ -37,6 +37,14 @@
 // sockets, files or other processes: give it fakes. A fake that should take time calls [Sleep]. If a goroutine
 // waits for ever, the test ends with synctest's report of a deadlock.
 //
+// A [sync.Mutex] is none of what synctest knows. While a goroutine waits to lock one, no time passes; so if who holds it waits
+// for time, as in Sleep, the test hangs until go test's timeout, which prints where all goroutines are. A fake that takes
+// time, and that only one caller may use at once, has a channel of size 1 in place of the mutex:
+//
+//	bank <- struct{}{}        // bank is a chan struct{} of size 1, made in the test function
+//	defer func() { <-bank }() // a mutex would hang the test
+//	return clustertest.Sleep(ctx, time.Second)
+//
 // # What can be done to it
 //
 //	an instance   Stop           leaves, as a process on SIGTERM: what runs is finished

@@ -11,11 +11,13 @@ type Outcome string
 
 // The outcomes of an execution.
 const (
-	Running  Outcome = "running"   // its code has not returned
-	OK       Outcome = "ok"        // its code returned nil
-	Failed   Outcome = "failed"    // its code returned an error, panicked or took too long
-	CutShort Outcome = "cut short" // it stopped because its context had ended, with its session or in a stop, or made room: job.ErrYielded
-	Crashed  Outcome = "crashed"   // its instance crashed before it returned
+	Running Outcome = "running" // its code has not returned, or is to be tried again
+	OK      Outcome = "ok"      // its code returned nil
+	Failed  Outcome = "failed"  // its code returned an error, panicked or took too long, and is not tried again
+	// CutShort: it stopped because its context had ended, with its session or in a stop, also before it was to be tried
+	// again; or it made room: [job.ErrYielded].
+	CutShort Outcome = "cut short"
+	Crashed  Outcome = "crashed" // its instance crashed before that
 )
 
 // Execution is one execution of an item, retries included.
@@ -23,7 +25,7 @@ type Execution struct {
 	job.ShardingContext        // job, item, fire, source, token and so on, as the code saw it
 	Instance            string // the name of the instance that ran it
 	Began               time.Time
-	Ended               time.Time // when the code returned, or the instance crashed; zero while it runs
+	Ended               time.Time // when the code returned for the last time, or the instance crashed; zero while it runs
 	Attempts            int       // 1, and one more for each retry
 	Outcome             Outcome
 	Err                 error // what the code returned, as [scheduler.ItemEvent] has it, or its [job.PanicError]
@@ -32,7 +34,9 @@ type Execution struct {
 	// registry yet.
 	Refused error
 
-	deeds int // that were done before it began
+	deeds int   // that were done before it began
+	calls int   // of its code, as far as the test knows
+	last  error // that the code returned which is to be tried again; nil while it runs
 }
 
 // Took returns how long the execution took, or takes so far.

@@ -273,6 +273,24 @@ func TestMisuse(t *testing.T) {
 			},
 			`Update "invoices": `,
 		},
+		"settings that never fire": {
+			func(c *clustertest.Cluster) {
+				c.Update("invoices", func(cfg *job.Config) { cfg.Cron = "0 0 0 30 2 ?" })
+			},
+			`Update "invoices": cron is "0 0 0 30 2 ?", never fires after`,
+		},
+		"another name": {
+			func(c *clustertest.Cluster) { c.Update("invoices", func(cfg *job.Config) { cfg.Name = "orders" }) },
+			`Update "invoices": jobName is "orders", must be "invoices"`,
+		},
+		"another class": {
+			func(c *clustertest.Cluster) { c.Update("invoices", func(cfg *job.Config) { cfg.Class = "orders" }) },
+			`Update "invoices": its class must stay "invoices"`,
+		},
+		"no change":        {func(c *clustertest.Cluster) { c.Update("invoices", nil) }, `Update "invoices": the function is nil`},
+		"no such item":     {func(c *clustertest.Cluster) { c.DisableItem("invoices", 2) }, `DisableItem: "invoices" has no item 2: its stored settings have 2`},
+		"an item below 0":  {func(c *clustertest.Cluster) { c.DisableItem("invoices", -1) }, `DisableItem: "invoices" has no item -1`},
+		"a negative delay": {func(c *clustertest.Cluster) { c.Instance("a").Slow(-time.Second) }, "Slow a by -1s: no message arrives before it was sent"},
 		"to stop a frozen one": {
 			func(c *clustertest.Cluster) {
 				c.Instance("a").Freeze()
@@ -387,6 +405,8 @@ func TestThatFails(t *testing.T) {
 	switch os.Getenv("CLUSTERTEST_FAILS") {
 	case "":
 		t.Skip("it is for TestWhatATestPrints")
+	case "without a function":
+		clustertest.Run(t, nil)
 	case "nested":
 		clustertest.Run(t, func(t *testing.T, _ *clustertest.Cluster) {
 			clustertest.Run(t, func(*testing.T, *clustertest.Cluster) {})
@@ -394,6 +414,27 @@ func TestThatFails(t *testing.T) {
 	case "code that never returns":
 		clustertest.Run(t, func(_ *testing.T, c *clustertest.Cluster) {
 			c.Job(invoices(), job.HandlerFunc(func(context.Context, job.ShardingContext) error { select {} }))
+			c.Start("a")
+			c.Advance(5 * time.Minute)
+		})
+	case "a goroutine that waits for ever":
+		clustertest.Run(t, func(_ *testing.T, c *clustertest.Cluster) {
+			c.Job(invoices(), job.HandlerFunc(func(context.Context, job.ShardingContext) error {
+				go func() { select {} }()
+				return nil
+			}))
+			c.Start("a")
+			c.Advance(5 * time.Minute)
+		})
+	case "a ticker that is never stopped":
+		clustertest.Run(t, func(_ *testing.T, c *clustertest.Cluster) {
+			c.Job(invoices(), job.HandlerFunc(func(context.Context, job.ShardingContext) error {
+				go func() {
+					for range time.Tick(time.Second) {
+					}
+				}()
+				return nil
+			}))
 			c.Start("a")
 			c.Advance(5 * time.Minute)
 		})
@@ -410,9 +451,12 @@ func TestThatFails(t *testing.T) {
 func TestWhatATestPrints(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string][]string{
-		"nested":                  {"clustertest: Run makes a synctest bubble of its own and cannot be called in one"},
-		"code that never returns": {"clustertest: this code has not returned a day after the end of its context: job \"invoices\" item 0 on a; job \"invoices\" item 1 on a"},
-		"an assertion":            {"failure_test.go:", "executions of \"invoices\" failed:", "level=ERROR", "the bank is closed"},
+		"without a function":              {"clustertest: Run: the function is nil"},
+		"nested":                          {"clustertest: Run makes a synctest bubble of its own and cannot be called in one"},
+		"code that never returns":         {"clustertest: this code has not returned a day after the end of its context: job \"invoices\" item 0 on a; job \"invoices\" item 1 on a"},
+		"a goroutine that waits for ever": {"deadlock: main bubble goroutine has exited but blocked goroutines remain", "TestThatFails"},
+		"a ticker that is never stopped":  {"deadlock: main bubble goroutine has exited but blocked goroutines remain", "TestThatFails"},
+		"an assertion":                    {"failure_test.go:", "executions of \"invoices\" failed:", "level=ERROR", "the bank is closed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -61,6 +61,9 @@ func (i *Instance) Heal() {
 func (i *Instance) Slow(oneWay time.Duration) {
 	i.c.tb.Helper()
 	i.c.alive("Slow")
+	if oneWay < 0 {
+		i.c.fatalf("Slow %s by %s: no message arrives before it was sent", i.name, oneWay)
+	}
 	i.c.book.note(i.name + "'s messages take " + oneWay.String())
 	i.now().handle.SetLatency(oneWay)
 }

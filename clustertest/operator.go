@@ -2,7 +2,9 @@ package clustertest
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
@@ -33,12 +35,15 @@ func (c *Cluster) Trigger(name string) {
 func (c *Cluster) DisableItem(name string, item int) {
 	c.tb.Helper()
 	c.known(name, "DisableItem")
+	if total := c.state(name).Config.Value.ShardingTotalCount; item < 0 || item >= total {
+		c.fatalf("DisableItem: %q has no item %d: its stored settings have %d, which count from 0", name, item, total)
+	}
 	c.commit(fmt.Sprintf("item %d of %q is disabled", item, name), registry.Txn{
 		Then: []registry.Write{registry.Put(jobtree.For(name).ItemDisabled(item), "")},
 	})
 }
 
-// EnableItem ends [Cluster.DisableItem].
+// EnableItem ends [Cluster.DisableItem], also of an item that the job has lost since. An item that is enabled stays so.
 func (c *Cluster) EnableItem(name string, item int) {
 	c.tb.Helper()
 	c.known(name, "EnableItem")
@@ -62,19 +67,29 @@ func (i *Instance) serve(name, method, what string, disabled bool) {
 	})
 }
 
-// Update changes the stored settings of a job, as an operator does; every instance follows. It fails the test if the
-// settings are not allowed after change.
+// Update changes the stored settings of a job, as an operator does; every instance follows. It fails the test if an operator
+// could not: the settings are not allowed after change, the job never fires, or has another name or class.
 func (c *Cluster) Update(name string, change func(cfg *job.Config)) {
 	c.tb.Helper()
+	if change == nil {
+		c.alive("Update")
+		c.fatalf("Update %q: the function is nil", name)
+	}
 	c.known(name, "Update")
 	stored := c.state(name).Config
 	if stored.Revision == 0 || stored.Err != nil {
 		c.fatalf("Update %q: its stored settings are missing or cannot be read: %v", name, stored.Err)
 	}
 	cfg := stored.Value
+	cfg.Props = maps.Clone(cfg.Props) // change may write to it
 	change(&cfg)
-	if err := cfg.Validate(); err != nil {
+	_, faulty := jobtree.CheckNewConfig(name, cfg)
+	_, never := jobtree.CheckFires(&stored.Value, cfg, time.Now())
+	if err := errors.Join(faulty, never); err != nil {
 		c.fatalf("Update %q: %v", name, err)
+	}
+	if reason := jobtree.ClassStays(stored.Value, cfg); reason != "" {
+		c.fatalf("Update %q: its class %s", name, reason)
 	}
 	text, err := jobtree.EncodeConfig(cfg)
 	if err != nil {
@@ -137,7 +152,7 @@ func (c *Cluster) state(name string) *jobtree.State {
 func (c *Cluster) known(name, method string) {
 	c.tb.Helper()
 	c.settle(method)
-	if _, known := c.book.due(name); !known {
+	if !c.book.knows(name) {
 		c.fatalf("%s: there is no job %q in the registry, which has %q; a job is there once an instance has started", method, name, c.book.jobs())
 	}
 }

@@ -21,7 +21,7 @@ const (
 	namespace = "test"
 	// patience is how long, in virtual time, something may take that waits for nothing.
 	patience = time.Minute
-	// codePatience is how long code may go on after its instance has ended.
+	// codePatience is how long, in virtual time, code may go on after its instance has ended.
 	codePatience = 24 * time.Hour
 )
 
@@ -51,17 +51,24 @@ type Cluster struct {
 // nothing that was started in it is left. Inside, use the t that test receives. It belongs to the bubble and has
 // the limits of [synctest.Test]: no t.Run, no t.Parallel. Call Parallel before Run.
 //
-// When test returns or fails, Run ends whatever still runs, as [Instance.Crash] does; this does not fail the test.
+// When test returns or fails, Run ends whatever still runs, as [Instance.Crash] does; this does not fail the test. Items' code
+// that goes on all the same has a day of virtual time to return, or the test fails. Then the functions of t.Cleanup run, and all
+// else, such as listeners and handlers, has a day. A goroutine that takes longer, or waits for ever, ends the test with synctest's
+// report of a deadlock. What ticks beside the cluster should be ended by t.Cleanup or t.Context, or it ticks for that day.
 //
 // Run makes a bubble of its own, so it fails the test if it is called in one. The cluster must not be used after
 // Run.
 func Run(t *testing.T, test func(t *testing.T, c *Cluster)) {
 	t.Helper()
+	if test == nil {
+		t.Fatal("clustertest: Run: the function is nil")
+	}
 	if inBubble() {
 		t.Fatal("clustertest: Run makes a synctest bubble of its own and cannot be called in one: call it where synctest.Test was")
 	}
 	synctest.Test(t, func(inner *testing.T) {
 		c := newCluster(inner, t)
+		inner.Cleanup(waitForTheRest) // after the test's own have ended what ticks beside the cluster
 		defer c.end()
 		test(inner, c)
 	})
@@ -101,13 +108,12 @@ func (c *Cluster) end() {
 	for _, i := range instances {
 		i.wait()
 	}
-	c.waitForCode()
 	c.operator.Vanish()
+	c.waitForCode()
 	c.ended.Store(true)
 }
 
-// waitForCode waits for code that goes on after its instance has ended: time stands still after the end of
-// the test function.
+// waitForCode waits for items' code that goes on after its instance has ended.
 func (c *Cluster) waitForCode() {
 	done := make(chan struct{})
 	go func() {
@@ -121,6 +127,10 @@ func (c *Cluster) waitForCode() {
 			strings.Join(c.book.unreturned(), "; "))
 	}
 }
+
+// waitForTheRest waits for hooks, handlers and whatever else of the application goes on. Nobody knows all of it, so a day passes,
+// which takes no time where nothing is left. Afterwards time stands still, and what sleeps then would pass for what waits for ever.
+func waitForTheRest() { time.Sleep(codePatience) }
 
 // all returns the instances.
 func (c *Cluster) all() []*Instance {

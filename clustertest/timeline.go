@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/jitter"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
 	"github.com/elasticron/elasticron/registry"
@@ -28,7 +29,7 @@ type phase struct {
 	schedule cronexpr.Schedule // nil if nothing is due
 	items    int
 	disabled map[int]bool
-	jitter   time.Duration
+	jitter   jitter.Jitter
 }
 
 // follow writes down what changed in the jobs' trees.
@@ -90,7 +91,7 @@ func set[K comparable](in map[K]bool, key K, is bool) {
 func (t *timeline) turn() {
 	next := phase{
 		from: time.Now(), items: t.config.ShardingTotalCount, disabled: maps.Clone(t.disabled),
-		jitter: t.config.Jitter,
+		jitter: jitter.For(t.config),
 	}
 	if t.joined && !t.config.Disabled && !t.asleep() {
 		next.schedule = t.schedule
@@ -109,18 +110,24 @@ func (t *timeline) asleep() bool {
 	return len(t.instances) > 0
 }
 
-// due returns the fires that were due until now, in their order.
+// due returns the fires that were due until now, in their order. A fire is delayed by its jitter, and what holds then decides
+// whether it is due. It is among them when it would be with any delay, so that nobody needs to know its own.
 func (t *timeline) due(now time.Time) []Fire {
 	var fires []Fire
+	delayed := false
 	for n, p := range t.phases {
 		if p.schedule == nil {
 			continue
 		}
-		until := now.Add(-p.jitter)
+		delayed = delayed || p.jitter.Most > 0
+		until := now
 		if n+1 < len(t.phases) {
 			until = t.phases[n+1].from
 		}
-		for at := range cronexpr.Between(p.schedule, p.from, until) {
+		for at := range cronexpr.Between(p.schedule, p.from.Add(-p.jitter.Most), until) {
+			if begins := at.Add(p.jitter.Of(at)); !begins.After(p.from) || begins.After(until) || at.Add(p.jitter.Most).After(now) {
+				continue
+			}
 			for item := range p.items {
 				if !p.disabled[item] {
 					fires = append(fires, Fire{Item: item, Time: at.UTC()})
@@ -128,18 +135,29 @@ func (t *timeline) due(now time.Time) []Fire {
 			}
 		}
 	}
+	if delayed { // then one of a phase may come after one of the next, and be one of both if the delay is another one there
+		slices.SortFunc(fires, Fire.compare)
+		fires = slices.Compact(fires)
+	}
 	return fires
 }
 
-// due returns the fires of a job until now; false if there is no such job.
-func (b *book) due(name string) ([]Fire, bool) {
+// knows tells whether there is, or was, such a job.
+func (b *book) knows(name string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.timelines[name] != nil
+}
+
+// due returns the fires of a job until now, of which there are many in a long test.
+func (b *book) due(name string) []Fire {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	t := b.timelines[name]
 	if t == nil {
-		return nil, false
+		return nil
 	}
-	return t.due(time.Now()), true
+	return t.due(time.Now())
 }
 
 // jobs names all jobs.

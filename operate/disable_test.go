@@ -50,7 +50,17 @@ func TestItemsThatThereAreNot(t *testing.T) {
 	for _, name := range []string{"", "a/b", "..", "/"} {
 		g.refused(operate.CauseInvalid, errOf(g.op.DisableItem(t.Context(), name, 0, silent())))
 	}
-	g.do(registry.Put(nodes.ItemDisabled(7), ""))
+	forced := silent()
+	forced.Force = true
+	for item, forcible := range map[int]bool{-1: false, 7: true, 1 << 40: false} {
+		require.Equal(t, forcible, g.refused(operate.CauseUnknownTarget, errOf(g.op.DisableItem(t.Context(), theJob, item, silent()))).Forcible, item)
+		if !forcible {
+			g.refused(operate.CauseUnknownTarget, errOf(g.op.DisableItem(t.Context(), theJob, item, forced)))
+		}
+	}
+	g.refused(operate.CauseUnknownTarget, errOf(g.op.EnableItem(t.Context(), theJob, 7, forced)))
+	require.NoError(t, errOf(g.op.DisableItem(t.Context(), theJob, 7, forced)), "the job may have it later")
+	require.True(t, g.node(nodes.ItemDisabled(7)).Exists())
 	g.refused(operate.CauseAlready, errOf(g.op.DisableItem(t.Context(), theJob, 7, silent()))) // as a file wants it that was exported
 	require.NoError(t, errOf(g.op.EnableItem(t.Context(), theJob, 7, silent())), "what is left of a surplus item may go")
 }

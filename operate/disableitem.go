@@ -9,7 +9,7 @@ import (
 )
 
 // DisableItem has an item not begin any more until it is enabled. If it runs, it ends by itself. It is refused if the
-// job has no such item, or the item is disabled already.
+// item is disabled already, and if the job has no such item. To one that it may have later, Force consents.
 func (o *Operator) DisableItem(ctx context.Context, job string, item int, opts Options) (Result, error) {
 	return o.setItem(ctx, VerbDisableItem, job, item, opts)
 }
@@ -39,8 +39,13 @@ func setItem(w *world, verb Verb, item int) (decision, error) {
 	if is && disable {
 		return decision{}, refuse(CauseAlready, "", "it is disabled already%s", w.since(verb, target))
 	}
-	if item < 0 || item >= job.MaxShardingTotalCount || item >= max(w.total(), w.state.Config.Value.ShardingTotalCount) && (disable || !is) {
-		return decision{}, refuse(CauseUnknownTarget, "", "the job has %s", itemRange(w.total()))
+	has, later := item < max(w.total(), w.state.Config.Value.ShardingTotalCount), disable && w.force
+	if item < 0 || item >= job.MaxShardingTotalCount || !has && !is && !later {
+		r := refuse(CauseUnknownTarget, "", "the job has %s", itemRange(w.total()))
+		if disable && item >= 0 && item < job.MaxShardingTotalCount {
+			r.Do, r.Forcible = "force it if the item is still to come", true
+		}
+		return decision{}, r
 	}
 	d := decision{
 		compare: []registry.Condition{w.asRead(path)},

@@ -14,7 +14,8 @@ import (
 // have, or when no other instance lives.
 //
 // It is refused if the address is neither that of a live instance nor known to the job, which Force consents to, and
-// if the server is disabled already, and while elasticron migrate keeps the job and its servers disabled for a move.
+// if the server is disabled already, and while elasticron migrate keeps the job and its servers disabled for a move. One that
+// such a move has disabled, and that was confirmed, is not disabled already: the move enables it if it brings the job back.
 func (o *Operator) DisableServer(ctx context.Context, job, ip string, opts Options) (Result, error) {
 	return o.carry(ctx, serverDeed(VerbDisableServer, job, ip), opts)
 }
@@ -57,6 +58,10 @@ func setServer(w *world, verb Verb, ip string) (decision, error) {
 	if r := w.disabledToMove(); r != nil && disable && cfg.Disabled {
 		return decision{}, r
 	}
+	left, was := w.leftFor(), enabledWord(is)
+	if disable && left.Disabled(ip) && w.disabledAt(ip) {
+		is, was = false, "disabled by its move" // which no operator has said, and which ends when the job comes back
+	}
 	if is == disable {
 		why := "it is not disabled%s"
 		if disable {
@@ -66,19 +71,24 @@ func setServer(w *world, verb Verb, ip string) (decision, error) {
 	}
 	d := decision{
 		compare: []registry.Condition{w.asRead(path)},
-		plan:    Plan{Changes: []Change{{What: serverTarget(ip), Before: enabledWord(is), After: enabledWord(disable)}}},
+		plan:    Plan{Changes: []Change{{What: serverTarget(ip), Before: was, After: enabledWord(disable)}}},
+	}
+	if disable && left.ID != "" {
+		if r := w.keepDisabled(&d, ip); r != nil {
+			return decision{}, r
+		}
 	}
 	switch {
 	case before != nil: // its node stays disabled with the job
-		after := append(slices.Clone(before), ip)
-		if !disable {
-			after = slices.DeleteFunc(after, func(other string) bool { return other == ip })
+		after := slices.DeleteFunc(slices.Clone(before), func(other string) bool { return other == ip })
+		if disable {
+			after = append(after, ip)
 		}
 		d.note = func(o *jobtree.Operated) { o.DisabledServers = after }
 		d.warn("the job is disabled: this counts when it is enabled")
 		return d, nil
 	case disable:
-		d.write = []registry.Write{registry.Put(path, w.state.Layout().EncodeServer(true))}
+		d.write = append(d.write, registry.Put(path, w.state.Layout().EncodeServer(true)))
 	case w.shared:
 		if r := w.migrating(&d); r != nil {
 			return decision{}, r

@@ -20,8 +20,12 @@ func (w *world) migrating(d *decision) *Refusal {
 // was moved away for good, or has gone back, it may be removed.
 func (w *world) removable(d *decision) *Refusal {
 	state, r := w.move(d)
-	if state == jobtree.MoveConfirmed || state == jobtree.MoveReturned {
+	switch state {
+	case jobtree.MoveConfirmed, jobtree.MoveReturned:
 		return nil
+	case jobtree.MoveMoved, jobtree.MoveConfirming:
+		d.warn("it was moved here, and that is not confirmed: the registry from which it came keeps its job disabled, and when it is gone here, it runs nowhere until " +
+			"elasticron migrate return --target-lost takes it back there")
 	}
 	return w.consented(d, r, "its move to another registry can be neither completed nor taken back")
 }
@@ -37,6 +41,29 @@ func (w *world) disabledToMove() *Refusal {
 		r.Do = "disable it there when it has arrived; elasticron migrate move brings it to its target, and elasticron migrate return takes it back"
 		return r
 	}
+	return nil
+}
+
+// leftFor is the mark of a confirmed move, which has left the job here, disabled; the zero mark is none. By it the job comes back
+// one day, with the servers that the move alone has disabled, and without those that operators have.
+func (w *world) leftFor() jobtree.MoveMark {
+	mark, err := jobtree.DecodeMove(w.snapshot.Get(w.tree.Move()))
+	if err != nil || mark.State != jobtree.MoveConfirmed {
+		return jobtree.MoveMark{} // by one that cannot be read, nothing comes back
+	}
+	return mark
+}
+
+// keepDisabled has the mark of a confirmed move say that an operator has disabled a server.
+func (w *world) keepDisabled(d *decision, ip string) *Refusal {
+	path := w.tree.Move()
+	text, err := jobtree.KeepDisabled(w.snapshot.Get(path).Value, ip)
+	if err != nil {
+		r := refuse(CauseUnreadable, "look at the node", "which servers its move has disabled cannot be read")
+		r.Err = err
+		return r
+	}
+	d.compare, d.write = append(d.compare, w.asRead(path)), append(d.write, registry.Put(path, text))
 	return nil
 }
 
@@ -68,18 +95,18 @@ func held(n registry.Node) (state string, r *Refusal) {
 		r = refuse(CauseUnreadable, "look at the node", "how far its move to another registry is cannot be read")
 		r.Err = err
 	case mark.State == jobtree.MovePrepared:
-		r = refuse(CausePending, "have it run here with elasticron migrate move, which goes on where it stopped, or take it back with elasticron migrate return",
+		r = refuse(CausePending, "have it run here with elasticron migrate move, which goes on where it stopped, or take it back with elasticron migrate return; "+ifSourceLost,
 			"it is being moved here since %s, and the registry that it leaves runs it", since(mark))
 	case mark.State == jobtree.MoveDrained:
-		r = refuse(CausePending, "go on with elasticron migrate move, and operate the job where it goes, or take it back with elasticron migrate return",
+		r = refuse(CausePending, "go on with elasticron migrate move, and operate the job where it goes, or take it back with elasticron migrate return; "+ifTargetLost,
 			"it was stopped at %s to be moved to another registry, which may run it already", since(mark))
 	case mark.State == jobtree.MoveReturning:
-		r = refuse(CausePending, "go on with elasticron migrate return, and operate the job there; elasticron migrate move brings it here again after that",
+		r = refuse(CausePending, "go on with elasticron migrate return, and operate the job there; elasticron migrate move brings it here again after that; "+ifSourceLost,
 			"it is being taken back since %s to the registry from which it came", since(mark))
 	case mark.State == jobtree.MoveConfirmed:
-		r = refuse(CausePending, "operate it there, and remove it here", "it was moved to another registry, which was confirmed at %s", since(mark))
+		r = refuse(CausePending, "operate it there, and remove it here; "+ifTargetLost, "it was moved to another registry, which was confirmed at %s", since(mark))
 	case mark.State == jobtree.MoveReturned && mark.Away:
-		r = refuse(CausePending, "operate it there; elasticron migrate move brings it here again", "it has returned at %s to the registry from which it came", since(mark))
+		r = refuse(CausePending, "operate it there; elasticron migrate move brings it here again; "+ifSourceLost, "it has returned at %s to the registry from which it came", since(mark))
 	case mark.State == jobtree.MoveMoved, mark.State == jobtree.MoveConfirming, mark.State == jobtree.MoveReturned, mark.State == "":
 	default:
 		r = refuse(CauseNewer, "use the version of elasticron migrate that moves it",
@@ -87,5 +114,11 @@ func held(n registry.Node) (state string, r *Refusal) {
 	}
 	return mark.State, r
 }
+
+// How a move ends whose other registry nobody can ask any more.
+const (
+	ifTargetLost = "if that registry is gone for good, elasticron migrate return --target-lost --job NAME takes it back without"
+	ifSourceLost = "if that registry is gone for good, elasticron migrate confirm --source-lost --job NAME ends the move without"
+)
 
 func since(mark jobtree.MoveMark) string { return mark.When.Format(time.RFC3339) }

@@ -23,14 +23,14 @@ func TestAJobThatIsBeingMigratedIsNotEnabled(t *testing.T) {
 		cause operate.Cause // empty = it is enabled
 		texts []string
 	}{
-		jobtree.MovePrepared:   {operate.CausePending, []string{"2026-02-03T04:05:06Z", "elasticron migrate move", "elasticron migrate return"}},
-		jobtree.MoveDrained:    {operate.CausePending, []string{"2026-02-03T04:05:06Z", "elasticron migrate move", "elasticron migrate return"}},
-		jobtree.MoveReturning:  {operate.CausePending, []string{"elasticron migrate return"}},
-		jobtree.MoveConfirmed:  {operate.CausePending, []string{"confirmed", "remove it here"}},
+		jobtree.MovePrepared:   {operate.CausePending, []string{"2026-02-03T04:05:06Z", "elasticron migrate move", "elasticron migrate return", "confirm --source-lost"}},
+		jobtree.MoveDrained:    {operate.CausePending, []string{"2026-02-03T04:05:06Z", "elasticron migrate move", "elasticron migrate return", "return --target-lost"}},
+		jobtree.MoveReturning:  {operate.CausePending, []string{"elasticron migrate return", "confirm --source-lost"}},
+		jobtree.MoveConfirmed:  {operate.CausePending, []string{"confirmed", "remove it here", "return --target-lost"}},
 		jobtree.MoveMoved:      {},
 		jobtree.MoveConfirming: {},
 		jobtree.MoveReturned:   {},
-		away:                   {operate.CausePending, []string{"returned at 2026-02-03T04:05:06Z", "elasticron migrate move"}},
+		away:                   {operate.CausePending, []string{"returned at 2026-02-03T04:05:06Z", "elasticron migrate move", "confirm --source-lost"}},
 		"postponed":            {operate.CauseNewer, []string{"postponed", "not known to this version"}},
 	} {
 		t.Run(state, func(t *testing.T) {
@@ -101,6 +101,41 @@ func TestAJobThatIsBeingMigratedIsNotDisabledAlready(t *testing.T) {
 		g.do(registry.Put(nodes.Move(), `{"id":"M","state":"`+state+`","when":"2026-02-03T04:05:06Z"}`))
 		g.refused(operate.CauseAlready, errOf(g.op.DisableJob(t.Context(), theJob, silent())))
 	}
+}
+
+// After a confirmed move, a server that the move has disabled is one that nobody has. Who disables it has that noted in the mark, by
+// which the job comes back, and nothing else of that changes.
+func TestAServerIsDisabledThatAConfirmedMoveHasDisabled(t *testing.T) {
+	t.Parallel()
+	const mark = `{"id":"M","state":"confirmed","when":"2026-02-03T04:05:06Z","config":"a < b","servers":{"10.0.0.1":null,"10.0.0.2":""},"since":7,"later":[1.50]}`
+	for name, before := range map[string]func(*ground){"": func(*ground) {}, "of a job that was disabled beside Java": func(g *ground) {
+		g.do(registry.Put(nodes.Operated(), jobtree.EncodeOperated(jobtree.Operated{DisabledServers: []string{}})))
+	}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := newGround(t)
+			settings(stopped)(g)
+			g.do(registry.Put(nodes.Server("10.0.0.1"), "DISABLED"), registry.Put(nodes.Server("10.0.0.2"), "DISABLED"), registry.Put(nodes.Move(), mark))
+			before(g)
+			result, err := g.op.DisableServer(t.Context(), theJob, "10.0.0.1", silent())
+			require.NoError(t, err)
+			if name == "" {
+				require.Equal(t, "server 10.0.0.1 disabled by its move -> disabled", result.Changes[0].String())
+			}
+			require.Equal(t, "DISABLED", g.value(nodes.Server("10.0.0.1")))
+			want := strings.Replace(mark, `"10.0.0.1":null`, `"10.0.0.1":"DISABLED"`, 1)
+			require.JSONEq(t, want, g.value(nodes.Move()))
+			require.Contains(t, g.value(nodes.Move()), "1.50", "to the last byte")
+			g.refused(operate.CauseAlready, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", silent())))
+		})
+	}
+	g := newGround(t)
+	settings(stopped)(g)
+	g.do(registry.Put(nodes.Server("10.0.0.1"), "DISABLED"), registry.Put(nodes.Move(), mark))
+	g.meanwhile(func() {
+		g.do(registry.Put(nodes.Move(), `{"id":"N","state":"prepared","when":"2026-02-03T04:05:06Z"}`))
+	})
+	g.refused(operate.CausePending, errOf(g.op.DisableServer(t.Context(), theJob, "10.0.0.1", silent())))
 }
 
 // Java instances go by servers alone, so one of those is not enabled either; and files do not enable the job.
@@ -221,10 +256,12 @@ func TestAJobIsNotRemovedInTheMiddleOfItsMove(t *testing.T) {
 			move := put(nodes.Move(), `{"id":"M","state":"`+state+`","when":"2026-02-03T04:05:06Z"}`)
 			move(g)
 			before := g.all()
-			err := errOf(g.op.Remove(t.Context(), theJob, silent()))
+			result, err := g.op.Remove(t.Context(), theJob, silent())
 			if !refused {
 				require.NoError(t, err)
 				require.Empty(t, g.all())
+				told := strings.Contains(strings.Join(result.Warnings, "\n"), "elasticron migrate return --target-lost takes it back there")
+				require.Equal(t, state == jobtree.MoveMoved || state == jobtree.MoveConfirming, told)
 				return
 			}
 			var r *operate.Refusal

@@ -187,7 +187,7 @@ func TestSettingsWithWhichAScriptWouldPause(t *testing.T) {
 	g, warnings := groundOf(t, func(c *job.Config) {
 		c.Class, c.Type, c.ScriptCommandLine = "", job.TypeScript, `/opt/x --token 'secret`
 	})
-	require.Equal(t, []string{"the job would pause: scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}, warnings)
+	require.Equal(t, []string{"the job would pause: scriptCommandLine must be a command line that begins with a program, whose quotes are closed, with no backslash at its end"}, warnings)
 
 	r, err := g.op.ChangeSettings(t.Context(), theJob, change(func(c *job.Config) { c.ScriptCommandLine = "/opt/x 'it'" }), silent())
 	require.NoError(t, err)

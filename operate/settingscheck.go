@@ -103,7 +103,7 @@ func scriptFaults(cfg job.Config, quotedEitherWay bool) []string {
 		_, err = script.JavaWords(cmp.Or(cfg.ScriptCommandLine, cfg.Props[script.Property]))
 	}
 	if err != nil {
-		return []string{"scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}
+		return []string{"scriptCommandLine must be a command line that begins with a program, whose quotes are closed, with no backslash at its end"}
 	}
 	return nil
 }

@@ -183,7 +183,7 @@ func TestATriggerOfAJobThatPausesForItsCode(t *testing.T) {
 	r, err := g.op.Trigger(t.Context(), theJob, operate.Trigger{}, plan)
 	require.NoError(t, err)
 	require.Equal(t, []string{"the job pauses, and nothing runs until its settings are corrected: " +
-		"scriptCommandLine must be a command line whose quotes are closed, with no backslash at its end"}, r.Warnings)
+		"scriptCommandLine must be a command line that begins with a program, whose quotes are closed, with no backslash at its end"}, r.Warnings)
 	put(nodes.Leader(), first)(g)
 	r, err = g.op.Trigger(t.Context(), theJob, operate.Trigger{}, plan)
 	require.NoError(t, err)

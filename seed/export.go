@@ -18,17 +18,21 @@ import (
 // Export returns the text of a YAML file with what people decided about the jobs of nodes, which are those of a namespace or
 // of some jobs: their configurations, and which servers and items are disabled. [ParseYAML] reads it back, and [Run] into an
 // empty namespace stores each configuration byte for byte as it was. A job that is stopped to be moved to another registry
-// is disabled in the file only if it was so before. Nothing is said of one whose home is another registry.
+// of a federation is disabled in the file only if it was so before. One that elasticron migrate has stopped, which another
+// registry may run, stays disabled in it, and its servers are as they were. Nothing is said of one whose home is another registry.
 //
 // A configuration that a file cannot hold, because this version cannot read it or no job can run with it, is left out with all
 // that is said of its job. One of which there are only warnings stands in the file byte for byte, as !stored. The error joins
 // one fault for each such job; the text holds all others. Without any job the text is empty.
 func Export(nodes []registry.Node) (text []byte, err error) {
-	jobs, operated := make(map[string][]registry.Node), make(map[string]registry.Node)
+	jobs, operated, moves := make(map[string][]registry.Node), make(map[string]registry.Node), make(map[string]registry.Node)
 	for _, n := range nodes {
 		name, known := jobtree.Parse(n.Path)
 		if known && name.Kind == jobtree.KindOperated {
 			operated[name.Job] = n
+		}
+		if known && name.Kind == jobtree.KindMove {
+			moves[name.Job] = n
 		}
 		if known && (name.Kind == jobtree.KindConfig || name.Kind == jobtree.KindServer || name.Kind == jobtree.KindItemDisabled) {
 			jobs[name.Job] = append(jobs[name.Job], n)
@@ -39,7 +43,7 @@ func Export(nodes []registry.Node) (text []byte, err error) {
 		if slices.ContainsFunc(jobs[name], movedAway) {
 			continue
 		}
-		one, err := exportJob(name, jobs[name], operated[name])
+		one, err := exportJob(name, jobs[name], operated[name], moves[name])
 		if err != nil {
 			faults = append(faults, fmt.Errorf("job %s is left out: %w", name, err))
 			continue
@@ -58,8 +62,16 @@ func movedAway(n registry.Node) bool {
 }
 
 // exportJob tries forms of the configuration from the one that reads best to the one that holds every byte, and takes
-// the first that is read back as it was. operated is the node of the job's operations, or the zero Node.
-func exportJob(name string, nodes []registry.Node, operated registry.Node) ([]byte, error) {
+// the first that is read back as it was. operated is the node of the job's operations, and move that of its move by elasticron
+// migrate, or the zero Node.
+func exportJob(name string, nodes []registry.Node, operated, move registry.Node) ([]byte, error) {
+	if mark, err := jobtree.DecodeMove(move); err == nil { // else each server is as it is
+		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
+			at, _ := jobtree.Parse(n.Path)
+			is, _ := jobtree.DecodeServer(n)
+			return at.Kind == jobtree.KindServer && is && mark.Disabled(at.Key)
+		})
+	}
 	slices.SortFunc(nodes, func(a, b registry.Node) int { return strings.Compare(a.Path, b.Path) })
 	i := slices.IndexFunc(nodes, func(n registry.Node) bool { return n.Path == jobtree.For(name).Config() })
 	if i < 0 {

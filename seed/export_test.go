@@ -233,3 +233,28 @@ func TestServersOfAJobThatIsDisabledBesideJava(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(text), "10.0.0.1: DISABLED")
 }
+
+// elasticron migrate disables servers besides the job that it moves away. The file has those that people have disabled; the job
+// stays disabled in it, as another registry may run it.
+func TestServersOfAJobThatIsMigrated(t *testing.T) {
+	t.Parallel()
+	cfg := job.Config{Name: "a", Cron: "@daily", ShardingTotalCount: 1, Disabled: true}
+	for state, moved := range map[string]bool{jobtree.MoveDrained: true, jobtree.MoveConfirmed: true, jobtree.MoveReturned: false} {
+		values := map[string]string{
+			"/a/config": encode(t, cfg), "/a/servers/10.0.0.1": "DISABLED", "/a/servers/10.0.0.2": "DISABLED", "/a/servers/10.0.0.3": "DISABLED",
+			"/a/servers/10.0.0.4": "", "/a/servers/10.0.0.5": "DISABLED",
+			"/a/leader/move": `{"id":"X","state":"` + state + `","servers":{"10.0.0.1":null,"10.0.0.2":"DISABLED","10.0.0.3":"","10.0.0.4":null}}`,
+		}
+		text, err := seed.Export(nodesOf(values))
+		require.NoError(t, err)
+		file, err := seed.ParseYAML(text)
+		require.NoError(t, err)
+		want := map[string]string{
+			"/a/config": encode(t, cfg), "/a/servers/10.0.0.2": "DISABLED", "/a/servers/10.0.0.4": "", "/a/servers/10.0.0.5": "DISABLED",
+		}
+		if !moved {
+			want["/a/servers/10.0.0.1"], want["/a/servers/10.0.0.3"] = "DISABLED", "DISABLED"
+		}
+		require.Equal(t, want, contents(t, file), state)
+	}
+}

@@ -317,4 +317,15 @@ func TestManyFaults(t *testing.T) {
 
 	_, err = seed.ParseYAML([]byte(strings.Repeat(strings.Repeat("a", 1000)+": {}\n", 1000)))
 	require.Less(t, len(err.Error()), 80<<10)
+
+	var text strings.Builder
+	for n := range 1000 {
+		fmt.Fprintf(&text, "a%d\n", n)
+	}
+	_, err = seed.ParseProperties([]byte(text.String()))
+	require.ErrorIs(t, err, seed.ErrInvalid)
+	lines = strings.Split(err.Error(), "\n")
+	require.Len(t, lines, 101)
+	require.Contains(t, lines[99], "/a99 is none of")
+	require.Equal(t, "invalid seed: there are 900 more faults", lines[100])
 }

@@ -2,7 +2,6 @@ package seed
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +14,7 @@ import (
 
 // ParseProperties reads the text of a file of Java properties. The text is UTF-8 or, if it is not valid UTF-8,
 // ISO 8859-1, as in Java; escapes such as \u00e9 work in both. Paths may leave out the slash before
-// them. The error joins all faults of the file.
+// them. The error joins all faults of the file, or 100 of them and how many more there are.
 func ParseProperties(text []byte) (File, error) {
 	encoding := properties.UTF8
 	if !utf8.Valid(text) {
@@ -34,19 +33,19 @@ func ParseProperties(text []byte) (File, error) {
 		return File{}, fmt.Errorf("%w: the file is empty", ErrInvalid)
 	}
 	var file File
-	var faults []error
+	var wrong faults
 	for _, key := range all.Keys() {
 		value, _ := all.Get(key)
 		path := "/" + strings.TrimPrefix(key, "/")
 		if err := file.add(path, value); err != nil {
-			faults = append(faults, err)
+			wrong.tell(err)
 		} else if name, _ := jobtree.Parse(path); name.Kind == jobtree.KindConfig {
 			if err := jobtree.CheckTyped(registry.Node{Path: path, Value: value}); err != nil {
-				faults = append(faults, fmt.Errorf("%w: %w", ErrInvalid, err))
+				wrong.tell(fmt.Errorf("%w: %w", ErrInvalid, err))
 			}
 		}
 	}
-	if err := errors.Join(faults...); err != nil {
+	if err := wrong.joined(); err != nil {
 		return File{}, err
 	}
 	return file, nil

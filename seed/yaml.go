@@ -32,20 +32,11 @@ func ParseYAML(text []byte) (File, error) {
 	}
 	r := yamlReader{open: make(map[*yaml.Node]bool), room: roomFor(len(text))}
 	r.walk("", document.Content[0])
-	if r.untold > 0 {
-		r.faults = append(r.faults, fmt.Errorf("%w: there are %d more faults", ErrInvalid, r.untold))
-	}
-	if err := errors.Join(r.faults...); err != nil {
+	if err := r.faults.joined(); err != nil {
 		return File{}, err
 	}
 	return r.file, nil
 }
-
-// How many faults are told, and about how many bytes they have: a file may have as many as it has lines, each with a long name.
-const (
-	maxFaults = 100
-	maxTold   = 64 << 10
-)
 
 // maxByAlias bounds the nodes that are there by aliases, which can make very much of very little.
 const maxByAlias = 100_000
@@ -53,9 +44,7 @@ const maxByAlias = 100_000
 // yamlReader gathers the nodes of a document.
 type yamlReader struct {
 	file    File
-	faults  []error
-	told    int                 // how many bytes the faults have
-	untold  int                 // how many faults there are besides
+	faults  faults
 	open    map[*yaml.Node]bool // what aliases name that is being walked
 	byAlias int                 // how many nodes are there by aliases
 	room    int                 // how many bytes the file may still make
@@ -174,18 +163,12 @@ func (r *yamlReader) fault(n *yaml.Node, err error) {
 }
 
 func (r *yamlReader) tell(n *yaml.Node, err error) {
-	if len(r.faults) >= maxFaults || r.told >= maxTold {
-		r.untold++
-		return
-	}
-	err = fmt.Errorf("line %d: %w", n.Line, err)
-	r.told += len(err.Error())
-	r.faults = append(r.faults, err)
+	r.faults.tell(fmt.Errorf("line %d: %w", n.Line, err))
 }
 
 // faultOfFile is a fault of the file as a whole, which is told however many others there are.
 func (r *yamlReader) faultOfFile(n *yaml.Node, err error) {
-	r.faults = append(r.faults, fmt.Errorf("line %d: %w: %w", n.Line, ErrInvalid, err))
+	r.faults.all = append(r.faults.all, fmt.Errorf("line %d: %w: %w", n.Line, ErrInvalid, err))
 }
 
 // configText returns the JSON of a config that is written as a mapping.

@@ -48,7 +48,7 @@
 //	  pids: 64                # processes and threads
 //	  cpu: 1.5                # processors
 //	  cgroup: /sys/fs/cgroup/jobs # a cgroup that is the worker's alone; default: the worker's own; none: do without
-//	  stop: 5s                # from SIGTERM to SIGKILL; default: 5s
+//	  stop: 5s                # from SIGTERM to SIGKILL, unless others may run the item before; default: 5s
 //	  output: 64K             # how much of the beginning, and of the end, of an output the history keeps; default: 64K
 //	  log:
 //	    directory: /var/log/jobs # a folder that is there: all output goes to <job>/<item>.log in it; default: nowhere

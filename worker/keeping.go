@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -24,6 +25,7 @@ const (
 	waitingOutputs = 256              // that may wait for the database; more are lost
 	writePatience  = 10 * time.Second // of keeping
 	tidyEvery      = time.Hour
+	lookEvery      = time.Minute // whether the database's file has its name
 )
 
 // keeping keeps executions with the outputs of scripts and calls. It is an observer of the scheduler.
@@ -35,6 +37,9 @@ type keeping struct {
 	perItem int   // outputs of one item
 	size    int64 // of all outputs
 	log     *slog.Logger
+	path    string
+	file    os.FileInfo // of what is written to
+	gone    bool        // it had no longer its name when that was looked at last
 
 	patience time.Duration // for one output, and for what is to be written at the end
 
@@ -110,6 +115,10 @@ func openHistory(ctx context.Context, h History, patience time.Duration, log *sl
 	if err != nil {
 		return nil, err
 	}
+	info, err := os.Stat(h.File)
+	if err != nil {
+		return nil, errors.Join(err, store.Close())
+	}
 	bus, err := history.NewBus(history.WithSink("history", store), history.WithLogger(log))
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
@@ -117,6 +126,7 @@ func openHistory(ctx context.Context, h History, patience time.Duration, log *sl
 	bus.Start()
 	k := &keeping{
 		store: store, bus: bus, Observer: observe.New(bus), keep: time.Duration(h.Keep), perItem: h.Outputs, size: int64(h.Size), log: log, patience: patience,
+		path: h.File, file: info,
 		outputs: make(chan history.Output, waitingOutputs), written: make(chan struct{}), last: make(map[itemOf]wrote),
 	}
 	go k.write() //nolint:contextcheck // what is kept is written after Run was told to end, too
@@ -206,10 +216,39 @@ func (k *keeping) bound() {
 
 const notDeleted = "old outputs could not be deleted, will try again"
 
-// Retain deletes what is older than is to be kept, until ctx ends.
+// look tells that the file was deleted, renamed or replaced: SQLite goes on to write to what has no name any more, without an error.
+// Nothing is opened anew: what SQLite keeps next to the former file would be taken for the new one's, and damage it.
+func (k *keeping) look(ctx context.Context) {
+	now, err := os.Stat(k.path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) { // so nobody knows
+		return
+	}
+	gone := err != nil || !os.SameFile(now, k.file)
+	if gone && !k.gone {
+		k.log.ErrorContext(ctx, "the file of the history was taken away, and what is kept since is lost: restart the worker", "file", k.path)
+	}
+	k.gone = gone
+}
+
+// watch looks after the file, until ctx ends.
+func (k *keeping) watch(ctx context.Context) {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			k.look(ctx)
+		}
+	}
+}
+
+// Retain deletes what is older than is to be kept, and looks after the file, until ctx ends.
 func (k *keeping) Retain(ctx context.Context) {
 	var group sync.WaitGroup
 	group.Go(func() { _ = k.store.Retain(ctx, k.keep, tidyEvery) }) // its arguments are allowed
+	group.Go(func() { k.watch(ctx) })
 	defer group.Wait()
 	ticker := time.NewTicker(tidyEvery)
 	defer ticker.Stop()

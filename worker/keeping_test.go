@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -194,4 +195,29 @@ func TestAnEndThatIsToldLate(t *testing.T) {
 		require.Equal(t, at.Add(time.Second), o.Start, name)
 		require.Empty(t, k.last, name)
 	}
+}
+
+// A database whose file was deleted, or replaced, takes everything without an error, and nobody reads it. That is told, once.
+func TestAHistoryThatIsTakenAway(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	file := filepath.Join(t.TempDir(), "history.db")
+	k, err := openHistory(t.Context(), History{File: file, Keep: Duration(time.Hour), Outputs: 10, Size: leastSize}, time.Minute, slog.New(slog.NewTextHandler(&log, nil)))
+	require.NoError(t, err)
+	told := func(times int) {
+		t.Helper()
+		for range 2 {
+			k.look(t.Context())
+		}
+		require.Equal(t, times, strings.Count(log.String(), "level=ERROR msg=\"the file of the history was taken away"), log.String())
+	}
+	told(0)
+	require.NoError(t, os.Rename(file, file+".1"))
+	told(1)
+	require.NoError(t, os.Rename(file+".1", file))
+	told(1)
+	require.NoError(t, os.Remove(file))
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	told(2)
+	require.NoError(t, k.close())
 }

@@ -135,7 +135,8 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts) error {
 	})
 	err := p.scheduler.Run(stop)
 	if p.scripts != nil {
-		err = errors.Join(err, p.scripts.close(p.scripts.LongestStop()+killPatience))
+		p.scripts.Kill() // what has not ended by now has been given up, and others may run it
+		err = errors.Join(err, p.scripts.close(killPatience))
 	}
 	endBeside()
 	group.Wait()
@@ -145,8 +146,9 @@ func (w *Worker) toTheEnd(ctx context.Context, p *parts) error {
 // lastNotice is for how long Run leaves who is told to hear that the worker stops.
 const lastNotice = 500 * time.Millisecond
 
-// killPatience is how long scripts may take to be gone that were killed.
-const killPatience = 15 * time.Second
+// killPatience is how long scripts may take to be gone that were killed. With lastPatience and what the registry may take to be let
+// go of, it is within the fifteen seconds after the grace that the documentation has whoever starts the worker wait.
+const killPatience = 5 * time.Second
 
 // drains notes that the worker stops, and says so. It returns the grace as it is now.
 func (w *Worker) drains() time.Duration {

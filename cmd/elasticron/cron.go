@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/timezone"
 )
 
 func newCron(p *program) *cobra.Command {
@@ -28,9 +29,9 @@ It refuses what a job would refuse, and names the field.`,
 			if err := checkCount(count); err != nil {
 				return err
 			}
-			location, err := time.LoadLocation(zone)
-			if err != nil || zone == "Local" {
-				return misuse("--zone is %q, want an IANA name that is known here, such as Europe/Berlin", zone)
+			location, err := timezone.Load(zone)
+			if err != nil {
+				return misuse("--zone is %q, want %s", zone, timezone.Wanted)
 			}
 			rule, err := cronexpr.ParseDaylightSaving(daylight)
 			if err != nil {

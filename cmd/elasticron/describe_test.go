@@ -198,6 +198,52 @@ func TestExportAndDiff(t *testing.T) {
 	require.NotContains(t, out, "secret")
 }
 
+// What an export of now would have and a file has not is shown if all is asked for: whoever has restored a backup looks for
+// jobs that had been removed, and for items that had been enabled. What cannot be exported is named.
+func TestDiffShowsWhatAFileDoesNotMention(t *testing.T) {
+	t.Parallel()
+	w := newShop(t)
+	does := func(args ...string) {
+		t.Helper()
+		_, errOut, status := w.does(t, on(args...)...)
+		require.Zero(t, status, errOut)
+	}
+	name := filepath.Join(t.TempDir(), "all.yaml")
+	out, _, status := w.does(t, on("export")...)
+	require.Equal(t, exitSome, status)
+	require.NoError(t, os.WriteFile(name, []byte(out), 0o600))
+	out, errOut, status := w.does(t, on("diff", "-f", name, "--all", "--exit-code")...)
+	require.Equal(t, exitSome, status)
+	require.Empty(t, out)
+	require.Contains(t, errOut, "job broken is left out: /broken/config")
+	does("remove", "broken", "--yes", "--force", "--export", "none")
+	require.Empty(t, w.must(t, on("diff", "-f", name, "--all", "--exit-code")...))
+
+	extra := filepath.Join(t.TempDir(), "extra.yaml")
+	require.NoError(t, os.WriteFile(extra, []byte("invoices:\n  config: {cron: '@daily', shardingTotalCount: 2, jobParameter: swordfish}\n"), 0o600))
+	does("create", "-f", extra)
+	does("disable", "item/orders/1")
+	does("disable", "item/invoices/1")
+	does("enable", "item/mail/0")
+	does("disable", "server/10.0.0.7", "--job", "orders", "--force")
+	require.Equal(t, "+ mail  sharding/0/disabled  \n", w.must(t, on("diff", "-f", name)...), "the file does not mention the others")
+	out, errOut, status = w.does(t, on("diff", "-f", name, "--all", "--exit-code")...)
+	require.Equal(t, exitFailed, status)
+	require.Equal(t, "elasticron: 5 differences\n", errOut)
+	lines := strings.Split(out, "\n")
+	require.Len(t, lines, 6)
+	require.Contains(t, lines[1], `- invoices  config  {"jobName":"invoices"`)
+	require.NotContains(t, out, "swordfish")
+	require.Equal(t, []string{
+		"- invoices  sharding/1/disabled  ", "- orders  servers/10.0.0.7  DISABLED", "- orders  sharding/1/disabled  ", "",
+	}, lines[2:])
+	require.Contains(t, w.must(t, on("diff", "-f", name, "--all", "--secrets")...), "swordfish")
+
+	// A job that is disabled by now names its servers in an export. Those that are enabled are no difference of their own.
+	does("disable", "job/orders")
+	require.NotContains(t, w.must(t, on("diff", "-f", name, "--all")...), "- orders  servers/10.0.0.1")
+}
+
 func TestManualPages(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

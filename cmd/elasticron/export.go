@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -25,11 +26,13 @@ func newExport(p *program) *cobra.Command {
 		Long: `Export writes what people decided about jobs as YAML: their configurations, and which
 servers and items are disabled. Members of a configuration that have their defaults are left
 out. elasticron seed puts the file into an empty namespace so that every configuration has
-the same bytes as before. A job that is stopped to be moved to another registry is disabled in the
-file only if it was before. Nothing is hidden: the file holds what is stored.
+the same bytes as before. A job that elasticron move has stopped on its way to another registry is
+disabled in the file only if it was before. One that elasticron migrate has stopped stays disabled
+in it, as another registry may run it, and its servers are as they were before. Nothing is hidden:
+the file holds what is stored.
 
-Jobs whose configuration cannot be used are left out and named, and the exit status is 4. Those that
-have moved to another registry are in the export of that one. Without
+Jobs whose configuration cannot be used are left out and named, and the exit status is 4. Those whose
+home is another registry by now are in the export of that one. Without
 names, through a server, jobs are left out that you may not administer, and those that you may not
 see; the exit status is 4 then, too. Of the former it says how many, of the latter that jobs may be
 missing. If a job is named that you may not administer, nothing is exported; the exit status is 3.`,
@@ -52,19 +55,12 @@ missing. If a job is named that you may not administer, nothing is exported; the
 		if err := rights.administers(args...); err != nil {
 			return err
 		}
-		leftOut := make(map[string]bool)
-		nodes, _, err := listStored(cmd.Context(), at, func(job string) bool {
-			if wanted(job) && !rights.may(access.Administer, job) {
-				leftOut[job] = true
-			}
-			return wanted(job) && !leftOut[job]
-		})
+		nodes, partial, err := listAdministered(cmd.Context(), at, rights, wanted)
 		if err != nil {
 			return err
 		}
-		partial := lacksRights(leftOut, rights)
-		if len(args) == 0 && !rights.seesAll(match) {
-			partial = errors.Join(partial, fmt.Errorf("jobs may be missing: you see some jobs of namespace %s only", rights.namespace))
+		if len(args) == 0 {
+			partial = errors.Join(partial, rights.mayMiss(match))
 		}
 		found := make(map[string]bool)
 		nodes = slices.DeleteFunc(nodes, func(n registry.Node) bool {
@@ -105,6 +101,26 @@ missing. If a job is named that you may not administer, nothing is exported; the
 	return cmd
 }
 
+// listAdministered lists those of the wanted jobs that may be administered. partial says of how many others it does not.
+func listAdministered(ctx context.Context, at place, rights *rights, wanted func(job string) bool) (nodes []registry.Node, partial, err error) {
+	leftOut := make(map[string]bool)
+	nodes, _, err = listStored(ctx, at, func(job string) bool {
+		if wanted(job) && !rights.may(access.Administer, job) {
+			leftOut[job] = true
+		}
+		return wanted(job) && !leftOut[job]
+	})
+	return nodes, lacksRights(leftOut, rights), err
+}
+
+// mayMiss says that jobs may be missing in a list of those whose names match a pattern, if some may not be read.
+func (r *rights) mayMiss(match string) error {
+	if r.seesAll(match) {
+		return nil
+	}
+	return fmt.Errorf("jobs may be missing: you see some jobs of namespace %s only", r.namespace)
+}
+
 // lacksRights says that jobs are left out which may not be administered.
 func lacksRights(jobs map[string]bool, of *rights) error {
 	switch names := slices.Sorted(maps.Keys(jobs)); len(names) {
@@ -118,19 +134,24 @@ func lacksRights(jobs map[string]bool, of *rights) error {
 }
 
 func newDiff(p *program) *cobra.Command {
-	fileName, strict, secrets := "", false, false
+	fileName, all, strict, secrets := "", false, false, false
 	cmd := &cobra.Command{
 		Use:   "diff -f FILE",
 		Short: "Show how a file of jobs differs from what is stored",
 		Long: `Diff compares a file, as export writes it, with a namespace, and writes nothing there. A line
 begins with + for what the namespace does not have, and with ~ for what differs in it. What the
-file does not mention is not compared. Through a server, it needs the right to administer each
-job of the file; else nothing is compared, and the exit status is 3.`,
+file does not mention is not compared, unless --all is given: then a line begins with - for what an
+export of the whole namespace would have and the file has not, such as a job, or that an item is
+disabled. Jobs that an export would leave out are left out and named, and the exit status is 4, or
+1 if something differs and --exit-code is given.
+
+Through a server, it needs the right to administer each job of the file; else nothing is compared,
+and the exit status is 3.`,
 		Example: `  elasticron diff -f jobs.yaml
 
   # tell a script whether anything has changed since
   elasticron export > yesterday.yaml
-  elasticron diff -f yesterday.yaml --exit-code`,
+  elasticron diff -f yesterday.yaml --all --exit-code`,
 		Args: cobra.NoArgs,
 	}
 	reading(p, cmd, func(cmd *cobra.Command, _ []string, at place) error {
@@ -146,30 +167,44 @@ job of the file; else nothing is compared, and the exit status is 3.`,
 		if err := rights.administers(names...); err != nil { // or it would be taken for a job that is not there
 			return err
 		}
-		nodes, _, err := listStored(cmd.Context(), at, func(job string) bool { return slices.Contains(names, job) })
+		var nodes []registry.Node
+		var leftOut error
+		if all {
+			nodes, leftOut, err = listAdministered(cmd.Context(), at, rights, func(string) bool { return true })
+			leftOut = errors.Join(leftOut, rights.mayMiss(""))
+		} else {
+			nodes, _, err = listStored(cmd.Context(), at, func(job string) bool { return slices.Contains(names, job) })
+		}
 		if err != nil {
 			return err
 		}
-		differences := jobfile.Differences
+		differences, surplus := jobfile.Differences, jobfile.Surplus
 		if secrets {
-			differences = jobfile.DifferencesWithSecrets
+			differences, surplus = jobfile.DifferencesWithSecrets, jobfile.SurplusWithSecrets
 		}
 		lines := differences(file, nodes)
+		if all {
+			more, faults := surplus(file, nodes)
+			lines, leftOut = append(lines, more...), errors.Join(faults, leftOut)
+		}
 		for _, line := range lines {
 			if _, err := io.WriteString(cmd.OutOrStdout(), printable(line)+"\n"); err != nil {
 				return err
 			}
 		}
-		if strict && len(lines) > 0 {
-			if len(lines) == 1 {
-				return errors.New("1 difference")
-			}
-			return fmt.Errorf("%d differences", len(lines))
+		switch {
+		case strict && len(lines) == 1:
+			return errors.Join(errors.New("1 difference"), leftOut)
+		case strict && len(lines) > 0:
+			return errors.Join(fmt.Errorf("%d differences", len(lines)), leftOut)
+		case leftOut != nil:
+			return statusError{exitSome, leftOut}
 		}
 		return nil
 	})
 	fileFlag(cmd, &fileName)
 	secretsFlag(cmd.Flags(), &secrets)
+	cmd.Flags().BoolVar(&all, "all", false, "show also what the file does not mention, such as a job that it does not have")
 	cmd.Flags().BoolVar(&strict, "exit-code", false, "end with status 1 if anything differs")
 	return cmd
 }

@@ -93,7 +93,7 @@ type migration struct {
 
 func (m *migration) run(ctx context.Context, out, news io.Writer) error {
 	var report migrate.Report
-	err := m.between(ctx, news, func(ctx context.Context, from, to registry.Registry) (err error) {
+	err := m.among(ctx, news, bothSides, func(ctx context.Context, from, to registry.Registry) (err error) {
 		report, err = migrate.Run(ctx, from, to, m.opts)
 		return err
 	})
@@ -109,29 +109,47 @@ func (m *migration) run(ctx context.Context, out, news io.Writer) error {
 	return complete(report)
 }
 
-// between opens both registries for what is to be done between them, until somebody interrupts that.
-func (m *migration) between(ctx context.Context, news io.Writer, do func(ctx context.Context, from, to registry.Registry) error) (err error) {
+// sides are the registries that a run uses.
+type sides int
+
+const (
+	bothSides   sides = iota
+	sourceAlone       // the target is gone for good
+	targetAlone       // the source is
+)
+
+// among opens the registries for what is to be done among them, until somebody interrupts that. One that is not used is nil.
+func (m *migration) among(ctx context.Context, news io.Writer, used sides, do func(ctx context.Context, from, to registry.Registry) error) (err error) {
 	if m.namespace == "" {
 		return misuse("--namespace is missing: want the namespace of the jobs")
 	}
 	if m.targetNamespace == "" {
 		m.targetNamespace = m.namespace
 	}
-	if m.targetNamespace == m.namespace && m.source.etcd.Given() && m.source.etcd.SameServers(m.target) {
+	switch {
+	case used == sourceAlone && m.target.Given():
+		return misuse("--to is given, and so is --target-lost: want one of them")
+	case used == targetAlone && (len(m.source.servers) > 0 || m.source.etcd.Given()):
+		return misuse("a source is given, and so is --source-lost: want one of them")
+	}
+	if used == bothSides && m.targetNamespace == m.namespace && m.source.etcd.Given() && m.source.etcd.SameServers(m.target) {
 		return misuse("source and target are the namespace %q of one cluster: want another --to, or --to-namespace", m.namespace)
 	}
 	ctx, restore := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer restore()
-	from, err := m.source.open(ctx, m.program, m.namespace)
-	if err != nil {
-		return fmt.Errorf("source: %w", err)
+	var from, to registry.Registry
+	if used != targetAlone {
+		if from, err = m.source.open(ctx, m.program, m.namespace); err != nil {
+			return fmt.Errorf("source: %w", err)
+		}
+		defer func() { err = errors.Join(err, leave(ctx, from)) }()
 	}
-	defer func() { err = errors.Join(err, leave(ctx, from)) }()
-	to, err := m.program.openEtcd(ctx, m.target, m.targetNamespace, nil)
-	if err != nil {
-		return fmt.Errorf("target: %w", err)
+	if used != sourceAlone {
+		if to, err = m.program.openEtcd(ctx, m.target, m.targetNamespace, nil); err != nil {
+			return fmt.Errorf("target: %w", err)
+		}
+		defer func() { err = errors.Join(err, leave(ctx, to)) }()
 	}
-	defer func() { err = errors.Join(err, leave(ctx, to)) }()
 	told := m.program.teller(news)
 	m.opts.Who, m.opts.How, m.opts.Progress = m.program.who(m.target.User()), agent(), told.jobs
 	err = do(ctx, from, to)

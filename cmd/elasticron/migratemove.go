@@ -45,7 +45,7 @@ not be moved or a server cannot be used, and 2 if the command line is wrong.`,
 }
 
 func newMigrateReturn(p *program) *cobra.Command {
-	m := movement{migration: migration{program: p}, way: migrate.Return}
+	m := movement{migration: migration{program: p}, way: migrate.Return, left: sourceAlone, alone: migrate.ReturnWithoutTarget}
 	cmd := m.command(&cobra.Command{
 		Use:   "return",
 		Short: "Take jobs back that were moved to etcd",
@@ -56,24 +56,49 @@ and servers that it had before. etcd keeps the job, disabled, and it can be move
 If a job has monitorExecution off, nobody can tell what runs: choose --settle longer than its
 executions.
 
+If etcd is gone for good, with all that it had of the job, --target-lost takes the job back without
+it, also after confirm. Name what went to that etcd with --job: ZooKeeper does not say where a job
+went, and one that went to another etcd, or namespace, would run on both sides. Without --job,
+each job that was moved is shown and refused. Records and checkpoints are then those of when the
+job was disabled in ZooKeeper, so what has run in etcd since may be done again; fencing tokens are
+above those of etcd. Nobody asks etcd: if it runs the job none the less, both do. If instances can
+still reach it, stop them first.
+
 Without --apply it tells what it would do. It can be stopped and started again.`,
-		Example: `  elasticron migrate return --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply`,
+		Example: `  elasticron migrate return --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply
+
+  # etcd is gone for good
+  elasticron migrate return --target-lost --from zk1:2181 --namespace shop --job orders --apply`,
 	})
+	cmd.Flags().BoolVar(&m.lost, "target-lost", false, "etcd is gone for good: take the jobs of --job back without it, and without --to")
 	m.settles(cmd, "how long a job whose executions are not recorded must be quiet before ZooKeeper runs it (default 10s)")
 	return cmd
 }
 
 func newMigrateConfirm(p *program) *cobra.Command {
-	m := movement{migration: migration{program: p}, way: migrate.Confirm}
-	return m.command(&cobra.Command{
+	m := movement{migration: migration{program: p}, way: migrate.Confirm, left: targetAlone, alone: migrate.ConfirmWithoutSource}
+	cmd := m.command(&cobra.Command{
 		Use:   "confirm",
 		Short: "End the moves of jobs: there is no way back then",
 		Long: `Confirm ends the moves of jobs that elasticron migrate move has moved. From then on there is no way
-back. ZooKeeper keeps its job, disabled, until somebody removes it.
+back. ZooKeeper keeps its job, disabled, until somebody removes it. So confirm the moves of all jobs
+before you switch ZooKeeper off.
+
+If ZooKeeper is gone for good, --source-lost has etcd forget the moves without it, also those that
+had not come to their end: such a job stays disabled, and is yours to enable; its state is then
+"not moved". Name what came from that ZooKeeper with --job: etcd does not say from where a job came,
+and another source could not take its job back any more. Without --job, each job that was moved is
+shown and refused. Nobody asks ZooKeeper: if it runs the job none the less, both do. If instances
+can still reach it, stop them first.
 
 Without --apply it tells what it would do.`,
-		Example: `  elasticron migrate confirm --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply`,
+		Example: `  elasticron migrate confirm --from zk1:2181 --to http://etcd1:2379 --namespace shop --job orders --apply
+
+  # ZooKeeper is gone for good
+  elasticron migrate confirm --source-lost --to http://etcd1:2379 --namespace shop --job orders --apply`,
 	})
+	cmd.Flags().BoolVar(&m.lost, "source-lost", false, "ZooKeeper is gone for good: end the moves of --job without it, and without --from")
+	return cmd
 }
 
 // movement is one run of a command that moves jobs.
@@ -81,6 +106,10 @@ type movement struct {
 	migration
 	opts migrate.MoveOptions
 	way  func(ctx context.Context, source, target migrate.Side, opts migrate.MoveOptions) (migrate.MoveReport, error)
+
+	lost  bool  // one side is gone for good
+	left  sides // the other one
+	alone func(ctx context.Context, left migrate.Side, opts migrate.MoveOptions) (migrate.MoveReport, error)
 }
 
 // command completes one of the commands.
@@ -101,9 +130,20 @@ func (m *movement) settles(cmd *cobra.Command, usage string) {
 
 func (m *movement) run(ctx context.Context, out, news io.Writer) error {
 	var report migrate.MoveReport
-	err := m.between(ctx, news, func(ctx context.Context, from, to registry.Registry) (err error) {
+	used := bothSides
+	if m.lost {
+		used = m.left
+	}
+	err := m.among(ctx, news, used, func(ctx context.Context, from, to registry.Registry) (err error) {
 		m.opts.Options = m.migration.opts
-		report, err = m.way(ctx, from, to, m.opts)
+		switch used {
+		case targetAlone:
+			report, err = m.alone(ctx, to, m.opts)
+		case sourceAlone:
+			report, err = m.alone(ctx, from, m.opts)
+		default:
+			report, err = m.way(ctx, from, to, m.opts)
+		}
 		return err
 	})
 	if err != nil && report.Jobs == nil {

@@ -33,6 +33,10 @@ stopped, elasticron enable calls the move off, and fires that came meanwhile are
 it is closed, it can only be completed. A job of a name that was removed is created in that
 registry from then on.
 
+If a registry was restored from a backup while a job was being moved to it, the job may be nowhere,
+though its former home keeps all of it. Move says so, deletes nothing, and copies it again with
+--again.
+
 It needs a context with several registries: see elasticron context set --help. Whoever calls it must
 be allowed to write there, also with --dry-run, which asks for that and changes nothing. Files of
 workers do not move: bring that of the job to the workers of the new registry afterwards, and never
@@ -46,6 +50,7 @@ off, and 5 if --timeout was over before.`,
 	flags := cmd.Flags()
 	flags.StringVar(&target, "to", "", "name of the registry in the context (required)")
 	flags.BoolVar(&opts.DryRun, "dry-run", false, "only tell what would be done")
+	flags.BoolVar(&opts.Again, "again", false, "copy it once more, if it has left for there and is nowhere, as after a restore")
 	flags.StringVar(&opts.Reason, "reason", "", "why, for whoever reads it later")
 	flags.DurationVar(&timeout, "timeout", 0, "how long to wait for what runs to end, such as 5m (default: for ever)")
 	outputFlag(flags, &output, formatJSON, formatYAML)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,4 +53,39 @@ func TestMigrateMove(t *testing.T) {
 	_, errOut, status = call("move", "--settle", "-1s")
 	require.Equal(t, exitMisuse, status)
 	require.Contains(t, errOut, `Settle is "-1s", must not be negative`)
+}
+
+// One of the registries of a move is gone for good. Nobody asks it.
+func TestMigrateWithoutTheOtherRegistry(t *testing.T) {
+	t.Parallel()
+	from, to := newEtcd(t), newEtcd(t)
+	source, target := openEtcd(t, from, "shop"), openEtcd(t, to, "market")
+	put(t, source, "/orders/config", ordersConfig, "/mail/config", strings.Replace(ordersConfig, "orders", "mail", 1))
+	out, errOut, status := carryOut(t, "migrate", "move", "--from-etcd", from, "--to", to, "--namespace", "shop", "--to-namespace", "market", "--apply")
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, "orders  2.1   moved")
+
+	back := []string{"migrate", "return", "--target-lost", "--from-etcd", from, "--namespace", "shop", "--job", "orders"}
+	out, errOut, status = carryOut(t, back...)
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, "orders  2.1   drained\n")
+	require.Contains(t, out, "note: nobody has asked the target: if it runs the job none the less, both do")
+	out, errOut, status = carryOut(t, append(back, "--apply")...)
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, "orders  2.1   returned\n")
+	out, errOut, status = carryOut(t, "migrate", "confirm", "--source-lost", "--to", to, "--namespace", "shop", "--to-namespace", "market", "--job", "mail", "--apply")
+	require.Zero(t, status, errOut)
+	require.Contains(t, out, "mail  2.1   confirmed\n")
+	require.NotContains(t, paths(t, target), "/mail/leader/move")
+	for want, args := range map[string][]string{
+		"--to is given, and so is --target-lost":      append(back, "--to", to),
+		"a source is given, and so is --source-lost":  {"migrate", "confirm", "--source-lost", "--from", "zk1:2181", "--to", to, "--namespace", "shop"},
+		"a source is given, and so is --source-lost:": {"migrate", "confirm", "--source-lost", "--from-etcd", from, "--to", to, "--namespace", "shop"},
+		"target: --to is missing":                     {"migrate", "confirm", "--source-lost", "--namespace", "shop"},
+		"source: --from is missing":                   {"migrate", "return", "--target-lost", "--namespace", "shop"},
+	} {
+		_, errOut, status = carryOut(t, args...)
+		require.Equal(t, exitMisuse, status, errOut)
+		require.Contains(t, errOut, want)
+	}
 }

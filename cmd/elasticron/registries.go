@@ -323,6 +323,10 @@ func (s *registries) noteTwice(listed map[string]*sighting) {
 	defer s.mu.Unlock()
 	s.twice = make(map[string]string)
 	for job, seen := range listed {
+		if one := s.oneStore(seen.here); one != "" {
+			s.twice[job] = one
+			continue
+		}
 		var at []string
 		runs := ", and runs in each"
 		for _, n := range seen.here {
@@ -336,9 +340,23 @@ func (s *registries) noteTwice(listed map[string]*sighting) {
 			at = append(at, name)
 		}
 		if len(at) > 1 {
-			s.twice[job] = strings.Join(at, ", ") + runs
+			s.twice[job] = "is in the registries " + strings.Join(at, ", ") + runs + ": remove it from all but one, each by its own context"
 		}
 	}
+}
+
+// oneStore says that two registries answer with one node, so that they lead to one store, and what is removed from one is gone; empty
+// if no two do.
+func (s *registries) oneStore(here []placed) string {
+	for i, n := range here {
+		for _, m := range here[:i] {
+			if a, b := m.config, n.config; a.Created == b.Created && a.Revision == b.Revision && a.Value == b.Value {
+				return fmt.Sprintf("is the same in the registries %s and %s, which are one store: remove it from neither, and correct the contexts",
+					s.names[m.registry], s.names[n.registry])
+			}
+		}
+	}
+	return ""
 }
 
 // Children lists the nodes below a path.
@@ -439,7 +457,7 @@ func (s *registries) doubled() error {
 	defer s.mu.Unlock()
 	var errs []error
 	for _, job := range slices.Sorted(maps.Keys(s.twice)) {
-		errs = append(errs, fmt.Errorf("job %q is in the registries %s: remove it from all but one, each by its own context", job, s.twice[job]))
+		errs = append(errs, fmt.Errorf("job %q %s", job, s.twice[job]))
 	}
 	return errors.Join(errs...)
 }

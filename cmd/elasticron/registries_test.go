@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -297,6 +298,18 @@ func TestARemovedJobIsStoredAgainInItsRegistry(t *testing.T) {
 		require.Regexp(t, `(?m)^mail +two `, w.must(t, "get", "jobs"))
 		w.must(t, "remove", "mail", "--yes", "--export", "none")
 	}
+}
+
+// All that an export of several registries has is compared, and a registry's job is no surplus of another one.
+func TestDiffOfSeveralRegistriesShowsAll(t *testing.T) {
+	t.Parallel()
+	w := severalWorld(t)
+	kept := filepath.Join(t.TempDir(), "kept.yaml")
+	require.NoError(t, os.WriteFile(kept, []byte(w.must(t, "export")), 0o600))
+	require.Empty(t, w.must(t, "diff", "-f", kept, "--all", "--exit-code"))
+	require.NoError(t, os.WriteFile(kept, []byte(w.must(t, "export", "orders")), 0o600))
+	require.Contains(t, w.must(t, "diff", "-f", kept, "--all"), "- mail  config  ")
+	require.NotContains(t, w.must(t, "diff", "-f", kept, "--all"), "orders")
 }
 
 // The namespace of a context of several registries is that of each, before that of its own context.

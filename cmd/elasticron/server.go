@@ -334,7 +334,7 @@ func (s *serving) startEtcd(ctx context.Context) ([]string, error) {
 	if err := os.MkdirAll(s.data, 0o700); err != nil {
 		return nil, fmt.Errorf("--data: %w", err)
 	}
-	options := []embedded.Option{embedded.WithDir(filepath.Join(s.data, "etcd"))}
+	options := []embedded.Option{embedded.WithDir(filepath.Join(s.data, "etcd")), lastWords(s.log)}
 	if s.embeddedListen != "" {
 		options = append(options, embedded.WithAddress(s.embeddedListen))
 	}

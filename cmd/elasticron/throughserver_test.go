@@ -327,6 +327,8 @@ func TestAnAdminOfJobsWhoSeesNoOthers(t *testing.T) {
 		{[]string{"export"}, exitSome, orders, "1 job is left out: you may not administer nightly of namespace shop\njobs may be missing"},
 		{[]string{"export", "orders", "mail"}, exitRefused, "", "you may not administer job mail of namespace shop"},
 		{[]string{"diff", "-f", file(orders), "--exit-code"}, exitOK, "", ""},
+		{[]string{"diff", "-f", file(orders), "--all"}, exitSome, "", "1 job is left out: you may not administer nightly of namespace shop\njobs may be missing"},
+		{[]string{"diff", "-f", file("x:\n  config: {cron: '@daily', shardingTotalCount: 1}\n"), "--all"}, exitRefused, "", "you may not administer job x"},
 		{[]string{"diff", "-f", file(orders + mail)}, exitRefused, "", "you may not administer job mail of namespace shop"},
 		{[]string{"diff", "-f", file(nightly)}, exitRefused, "", "you may not administer job nightly of namespace shop"},
 	} {

@@ -304,9 +304,9 @@ func (r *workerRun) openEmbedded(ctx context.Context, dir, address string, log *
 	if err != nil {
 		return nil, nil, err
 	}
-	server, err := embedded.Start(ctx, embedded.WithDir(dir), embedded.WithAddress(address))
+	server, err := embedded.Start(ctx, embedded.WithDir(dir), embedded.WithAddress(address), lastWords(log))
 	switch {
-	case errors.Is(err, embedded.ErrInUse), errors.Is(err, embedded.ErrInvalidOption):
+	case errors.Is(err, embedded.ErrInUse), errors.Is(err, embedded.ErrMisplaced), errors.Is(err, embedded.ErrInvalidOption):
 		return nil, nil, fmt.Errorf("--embedded: %w", err)
 	case err != nil:
 		return nil, nil, fmt.Errorf("%w; another process may use %s or %s", err, dir, address)
@@ -318,6 +318,13 @@ func (r *workerRun) openEmbedded(ctx context.Context, dir, address string, log *
 		return nil, nil, errors.Join(err, server.Close())
 	}
 	return reg, func(ctx context.Context) error { return errors.Join(leave(ctx, reg), server.Close()) }, nil
+}
+
+// lastWords has the log tell why an etcd in this process ends it.
+func lastWords(log *slog.Logger) embedded.Option {
+	return embedded.WithLastWords(func(err error) {
+		log.Error("the etcd inside this process cannot go on, the process ends", "error", err)
+	})
 }
 
 // isFolder refuses a folder of jobs that a person has named and that is none. That of a file may come later, as a mount does.

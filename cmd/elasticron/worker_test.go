@@ -276,8 +276,10 @@ func TestWrongUsesOfTheWorker(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(dir+"/good.yaml", []byte("script: {commands: ['*']}\n"), 0o600))
 	require.NoError(t, os.WriteFile(dir+"/bad.yaml", []byte("grace: x\n"), 0o600))
+	require.NoError(t, os.MkdirAll(dir+"/restored/member", 0o700))
 	for want, args := range map[string][]string{
 		"--config is missing: want the file of the worker": {},
+		dir + "/restored/member is there, and no":          {"--embedded", dir + "/restored", "--commands", "*", "-n", "shop", "--address", "127.0.0.1:1"},
 		"--commands and --allow are missing: want one of":  {"--jobs", dir, "-n", "shop"},
 		"--config is given besides --jobs":                 {"--config", dir + "/good.yaml", "--jobs", "jobs"},
 		"the namespace is missing":                         {"--config", dir + "/good.yaml"},

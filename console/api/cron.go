@@ -9,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/console/api/wire"
 	"github.com/elasticron/elasticron/cronexpr"
+	"github.com/elasticron/elasticron/internal/timezone"
 )
 
 //go:embed openapi.yaml
@@ -47,8 +48,8 @@ func parseCronQuery(query url.Values) (q cronQuery, err error) {
 		return q, err
 	}
 	name := query.Get("zone")
-	if q.zone, err = time.LoadLocation(name); err != nil || name == "Local" {
-		return q, malformed("zone", "%q is given, want an IANA name that is known here, such as Europe/Berlin", name)
+	if q.zone, err = timezone.Load(name); err != nil {
+		return q, malformed("zone", "%q is given, want %s", name, timezone.Wanted)
 	}
 	rule, err := cronexpr.ParseDaylightSaving(query.Get("daylight-saving"))
 	if err != nil {

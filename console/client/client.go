@@ -24,6 +24,7 @@ import (
 	"mime"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
 	"sync/atomic"
@@ -87,6 +88,8 @@ func Open(c Config) (*Namespace, error) {
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: c.TLS, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8,
 		IdleConnTimeout: 90 * time.Second, TLSHandshakeTimeout: 10 * time.Second, ResponseHeaderTimeout: answerTime,
 		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
+		// Without these, requests that get no answer would keep a connection that is dead: each goes over the same one.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: silence / 3, PingTimeout: silence / 3},
 	}
 	return &Namespace{link: &link{
 		base: strings.TrimSuffix(at.String(), "/") + "/api/v1", name: c.Namespace, token: c.Token, agent: c.Agent,
@@ -106,6 +109,7 @@ func loopback(host string) bool {
 // Limits of one request.
 const (
 	answerTime = 60 * time.Second // for the first byte of an answer
+	silence    = 30 * time.Second // between two pieces of an answer. A server sends all of it at once
 	maxAnswer  = 512 << 20        // bytes
 )
 
@@ -153,15 +157,43 @@ func (r request) next(sent bool) request {
 // errNotThere is the answer of a server that has nothing newer.
 var errNotThere = errors.New("nothing is newer")
 
-// once sends a request, and takes its answer.
+// once sends a request, and takes its answer. What only reads is sent a second time if there was no answer on a connection that
+// had brought others: it may have died since, and what was open beside it with it.
 func (l *link) once(ctx context.Context, r request, answer any) error {
+	died, err := l.send(ctx, r, answer)
+	if !died || ctx.Err() != nil {
+		return err
+	}
+	l.http.CloseIdleConnections()
+	if r.method == http.MethodGet { // what changes something is sent again by who knows whether it may be
+		_, err = l.send(ctx, r, answer)
+	}
+	return err
+}
+
+// errBrokeOff is an answer of which the rest did not come.
+var errBrokeOff = fmt.Errorf("the answer broke off: nothing more of it came for %s", silence)
+
+// awaited is the body of an answer, of which each piece has to come in time.
+type awaited struct {
+	io.Reader
+	late *time.Timer
+}
+
+func (a awaited) Read(p []byte) (int, error) {
+	a.late.Reset(silence)
+	return a.Reader.Read(p)
+}
+
+// send sends a request, and takes its answer. died tells that none came on a connection that had brought others before.
+func (l *link) send(ctx context.Context, r request, answer any) (died bool, err error) {
 	var content io.Reader
 	if r.body != nil {
 		var text bytes.Buffer
 		encoder := json.NewEncoder(&text)
 		encoder.SetEscapeHTML(false)
 		if err := encoder.Encode(r.body); err != nil {
-			return err
+			return false, err
 		}
 		content = &text
 	}
@@ -172,9 +204,13 @@ func (l *link) once(ctx context.Context, r request, answer any) error {
 	if len(r.query) > 0 {
 		at += "?" + r.query.Encode()
 	}
-	req, err := http.NewRequestWithContext(ctx, r.method, at, content)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	used := false
+	tracing := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) { used = c.Reused }})
+	req, err := http.NewRequestWithContext(tracing, r.method, at, content)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for name, values := range r.header {
 		req.Header[name] = values
@@ -194,14 +230,16 @@ func (l *link) once(ctx context.Context, r request, answer any) error {
 	}
 	response, err := l.http.Do(req)
 	if err != nil {
-		return lost(ctx, err)
+		return used, lost(ctx, err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	late := time.AfterFunc(silence, func() { cancel(errBrokeOff) })
+	defer late.Stop()
+	text, err := io.ReadAll(io.LimitReader(awaited{response.Body, late}, maxAnswer))
 	if err != nil {
-		return lost(ctx, err)
+		return used, lost(ctx, err)
 	}
-	return answered(at, response, text, answer)
+	return false, answered(at, response, text, answer)
 }
 
 // answered judges an answer.

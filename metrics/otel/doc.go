@@ -28,8 +28,8 @@
 // docs/metrics.md lists them. They are those of package metrics/prometheus, under names with dots in place of
 // underscores and without units, such as elasticron.execution.lateness; their attributes are elasticron.job,
 // elasticron.source and so on. Some are counted as things happen, and some ask the scheduler for its health report
-// when the meter collects, which takes two seconds at most. Schedulers that report to one MeterProvider need one observer
-// each with attributes of their own, or one MeterProvider each: gauges of the same name take each other's place.
+// when the meter collects, which takes two seconds at most. Schedulers that run at the same time need one MeterProvider each,
+// whose resource tells them apart: in a common one, gauges of the same name take each other's place.
 //
 // The attributes of metrics name no items and no rounds, so the number of jobs bounds the number of streams. Those of a
 // job that this process has left stay, with 0 for how things are, since the API cannot end them.

@@ -35,8 +35,8 @@ const (
 )
 
 // Observer is an observer of one scheduler, and of another one when that has ended. Of two at a time it would add up what they
-// count, and tell how things are in the one made last alone: nothing keeps you from that. Its methods are safe for concurrent
-// use and do not block.
+// count, and tell how things are in the one made last alone: nothing keeps you from that. Its MeterProvider keeps it: make one
+// for all schedulers that run in turn, and not one for each. Its methods are safe for concurrent use and do not block.
 type Observer struct {
 	tracer trace.Tracer
 	instruments

@@ -247,7 +247,12 @@ func (j Job) operations(op Operations) (all []func(context.Context, operate.Opti
 	}
 	for _, item := range j.Items {
 		all = append(all, func(ctx context.Context, opts operate.Options) (operate.Result, error) {
-			return op.DisableItem(ctx, j.Name, item, opts)
+			result, err := op.DisableItem(ctx, j.Name, item, opts)
+			if cause, _ := operate.IsRefused(err); cause == operate.CauseUnknownTarget {
+				opts.Force = true // the file may be of a time at which the job had the item, or say that it is to have it
+				return op.DisableItem(ctx, j.Name, item, opts)
+			}
+			return result, err
 		})
 	}
 	return all

@@ -1,7 +1,9 @@
 package jobfile
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -61,22 +63,68 @@ func differences(file seed.File, nodes []registry.Node, mask func(path, value st
 		if name.Kind == jobtree.KindConfig {
 			was = jobtree.Decided(was, stored[jobtree.For(name.Job).Operated()])
 		}
-		what := path[len(jobtree.For(name.Job).Root())+1:]
 		switch {
 		case !was.Exists():
-			shown := mask(path, value)
-			if strings.Contains(shown, "\n") {
-				shown = strconv.Quote(shown) // so that it is one line
-			}
-			lines = append(lines, fmt.Sprintf("+ %s  %s  %s", name.Job, what, shown))
+			lines = append(lines, alone('+', path, mask(path, value)))
 		case was.Value == value:
 		case name.Kind == jobtree.KindConfig:
 			lines = append(lines, configDifferences(name.Job, was, value, secrets)...)
 		default:
-			lines = append(lines, fmt.Sprintf("~ %s  %s  %q -> %q", name.Job, what, was.Value, value))
+			lines = append(lines, fmt.Sprintf("~ %s  %s  %q -> %q", name.Job, below(path), was.Value, value))
 		}
 	}
 	return lines
+}
+
+// alone is the line of what one of both has, and the other has not.
+func alone(sign rune, path, shown string) string {
+	name, _ := jobtree.Parse(path)
+	if strings.Contains(shown, "\n") {
+		shown = strconv.Quote(shown) // so that it is one line
+	}
+	return fmt.Sprintf("%c %s  %s  %s", sign, name.Job, below(path), shown)
+}
+
+// below is the rest of a path below its job.
+func below(path string) string {
+	name, _ := jobtree.Parse(path)
+	return path[len(jobtree.For(name.Job).Root())+1:]
+}
+
+// Surplus lists what a namespace has and a file does not say, though one that is exported now would: a line for each, which
+// begins with -. So with [Differences] it tells what has become of the jobs since the file was exported. A server that is
+// enabled, as a server is of which nobody says anything, has no line. What may be secret is hidden.
+//
+// The error joins one fault for each job that cannot be exported; the lines are those of all others.
+func Surplus(file seed.File, nodes []registry.Node) (lines []string, err error) {
+	return surplus(file, nodes, jobtree.Mask)
+}
+
+// SurplusWithSecrets is [Surplus] for who may see everything.
+func SurplusWithSecrets(file seed.File, nodes []registry.Node) (lines []string, err error) {
+	return surplus(file, nodes, func(_, value string) string { return value })
+}
+
+func surplus(file seed.File, nodes []registry.Node, mask func(path, value string) string) (lines []string, err error) {
+	text, faults := seed.Export(nodes)
+	if len(text) == 0 { // which is no file
+		return nil, faults
+	}
+	stored, err := seed.ParseYAML(text)
+	if err != nil {
+		return nil, errors.Join(err, faults)
+	}
+	told := maps.Collect(file.Nodes())
+	for path, value := range stored.Nodes() {
+		_, is := told[path]
+		name, _ := jobtree.Parse(path)
+		disabled, _ := jobtree.DecodeServer(registry.Node{Path: path, Value: value})
+		if is || name.Kind == jobtree.KindServer && !disabled {
+			continue
+		}
+		lines = append(lines, alone('-', path, mask(path, value)))
+	}
+	return lines, faults
 }
 
 func configDifferences(name string, was registry.Node, value string, secrets bool) (lines []string) {

@@ -114,6 +114,71 @@ func TestAFileIsAppliedOnce(t *testing.T) {
 	require.Equal(t, operate.CauseExists, cause)
 }
 
+// What an export would have and a file has not is surplus; a job that cannot be exported is a fault, and an enabled server nothing.
+func TestWhatAFileDoesNotSay(t *testing.T) {
+	t.Parallel()
+	file, err := seed.ParseYAML([]byte(text))
+	require.NoError(t, err)
+	lines, err := jobfile.Surplus(file, nil)
+	require.NoError(t, err)
+	require.Empty(t, lines)
+
+	reg := memory.NewServer().Open("shop")
+	t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+	op, err := operate.New(reg, operate.By("anna", "test"))
+	require.NoError(t, err)
+	apply(t, jobfile.Direct{Operator: op, Store: reg}, file, operate.Options{})
+	_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+		registry.Put("/broken/config", "{"), registry.Put("/mail/servers/10.0.0.9", ""), registry.Put("/orders/sharding/0/disabled", ""),
+	}})
+	require.NoError(t, err)
+	nodes, _, err := reg.List(t.Context(), registry.Root)
+	require.NoError(t, err)
+	lines, err = jobfile.Surplus(file, nodes)
+	require.ErrorContains(t, err, "job broken is left out")
+	require.Equal(t, []string{"- orders  sharding/0/disabled  "}, lines)
+
+	var none seed.File
+	lines, _ = jobfile.Surplus(none, nodes)
+	require.Len(t, lines, 5)
+	require.NotContains(t, strings.Join(lines, "\n"), "geheim")
+	lines, _ = jobfile.SurplusWithSecrets(none, nodes)
+	require.Contains(t, strings.Join(lines, "\n"), "geheim")
+}
+
+// An export of a job that has become smaller disables an item that it has no more, and a file may disable one that the job has
+// only with the settings of the same file.
+func TestAFileDisablesAnItemBeyondTheCount(t *testing.T) {
+	t.Parallel()
+	for name, count := range map[string]int{"that the job has no more": 4, "that the job has with the file": 8} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			reg := memory.NewServer().Open("shop")
+			t.Cleanup(func() { require.NoError(t, reg.Close(context.Background())) })
+			op, err := operate.New(reg, operate.By("anna", "test"))
+			require.NoError(t, err)
+			direct := jobfile.Direct{Operator: op, Store: reg}
+			_, err = reg.Commit(t.Context(), registry.Txn{Then: []registry.Write{
+				registry.Put("/orders/config", `{"jobName":"orders","jobClass":"orders","jobType":"SIMPLE","cron":"@daily","shardingTotalCount":4}`),
+			}})
+			require.NoError(t, err)
+			file, err := seed.ParseYAML(fmt.Appendf(nil, "orders:\n  config: {cron: '@daily', shardingTotalCount: %d}\n  sharding: {7: {disabled: }}\n", count))
+			require.NoError(t, err)
+			dry := apply(t, direct, file, operate.Options{DryRun: true})
+			require.Contains(t, dry[0].Changes, operate.Change{What: "item 7", Before: "enabled", After: "disabled"})
+			done := apply(t, direct, file, operate.Options{Shown: &dry[0].Plan})
+			require.Contains(t, done[0].Changes, operate.Change{What: "item 7", Before: "enabled", After: "disabled"})
+			nodes, _, err := reg.List(t.Context(), registry.Root)
+			require.NoError(t, err)
+			require.Empty(t, jobfile.Differences(file, nodes))
+			lines, err := jobfile.Surplus(file, nodes)
+			require.NoError(t, err)
+			require.Empty(t, lines)
+			require.True(t, apply(t, direct, file, operate.Options{})[0].Repeated)
+		})
+	}
+}
+
 // A job is made as a dry run has shown it, or not at all.
 func TestAFileIsAppliedAsItWasShown(t *testing.T) {
 	t.Parallel()

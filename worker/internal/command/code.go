@@ -3,9 +3,11 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os/exec"
 	"sync"
@@ -78,7 +80,7 @@ func (c *Code) Kill() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for r := range c.runs {
-		r.hurry.Store(true)
+		r.hurry.Store(true) // so that the cancelling asks nobody to end
 	}
 	c.end(ErrKilled)
 	for r := range c.runs {
@@ -173,7 +175,14 @@ func (c *Code) run(ctx context.Context, sc job.ShardingContext, words []string) 
 		<-execution.Done(ctx)
 		return err
 	}
+	// Others could begin the item while its script cleans up.
+	off := execution.BeforeOthers(ctx, r.endNow)
 	err := r.do(of, words)
+	if cause := off(); err != nil && cause != nil { // and the script may have ended before its context did
+		if cause = cmp.Or(context.Cause(of), cause); !errors.Is(err, cause) {
+			err = fmt.Errorf("%w (%w)", cause, err)
+		}
+	}
 	ended := c.leave(r)
 	if c.heard != nil {
 		c.heard(sc, r.ends)

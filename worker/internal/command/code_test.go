@@ -3,6 +3,7 @@
 package command_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -314,6 +315,79 @@ func TestKill(t *testing.T) {
 		}
 		require.ErrorIs(s, fn(ctx, item), command.ErrKilled)
 		code.Wait()
+	})
+}
+
+// session is one that is lost when it is told to, and whose item others may run a moment later.
+type session chan struct{}
+
+func (s session) Done() <-chan struct{} { return s }
+func (session) Held() time.Duration     { return 100 * time.Millisecond }
+
+// A script whose session is lost is gone before others may run its item, however long it may take to end otherwise; also if
+// something else had told it to end before, and with all that it has started.
+func TestALostSession(t *testing.T) {
+	t.Parallel()
+	for name, before := range map[string]error{"while it runs": nil, "when its time was over": job.ErrTimeout, "in a stop": errStop} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			both(t, func(s *stage) {
+				s.settings.Stop = time.Hour
+				code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), nil)
+				path := s.script("slow", `trap ': > `+s.dir+`/pid.0' TERM; setsid sleep 600 & : > `+s.dir+`/pid.$!; : > `+s.dir+`/pid.$$; while :; do sleep 0.01; done`)
+				fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: path})
+				require.NoError(s, err)
+				under, lost := make(session), errors.New("session lost")
+				of, end := context.WithCancelCause(execution.WithSession(s.Context(), under))
+				defer end(nil)
+				attempt, cancel := context.WithCancelCause(execution.With(of))
+				defer cancel(nil)
+				began, told := s.until(nil, 2), s.until(nil, 3)
+				ended := make(chan error, 1)
+				go func() { ended <- fn(attempt, item) }()
+				<-began.Done()
+				switch before {
+				case job.ErrTimeout: //nolint:errorlint // the very one
+					cancel(before)
+				case errStop:
+					code.Stop(before)
+				}
+				if before != nil {
+					<-told.Done()
+					require.Empty(s, ended, "it has its time")
+				}
+				close(under)
+				end(lost)
+				require.ErrorIs(s, <-ended, cmp.Or(before, lost))
+				s.allGone()
+			})
+		})
+	}
+}
+
+// A script that ends before its context, as the session is over, has not failed: the loss of the session is the cause.
+func TestALostSessionThatTheContextShowsLate(t *testing.T) {
+	t.Parallel()
+	both(t, func(s *stage) {
+		code := command.New(&s.settings, family(), slog.New(slog.DiscardHandler), nil)
+		path := s.script("works", `: > `+s.dir+`/pid.$$; while :; do sleep 0.01; done`)
+		fn, err := code.Configure(job.Config{Name: "orders", Type: job.TypeScript, ScriptCommandLine: path})
+		require.NoError(s, err)
+		under, lost := make(session), errors.New("session lost")
+		of, end := context.WithCancelCause(execution.WithSession(s.Context(), under))
+		defer end(nil)
+		began, ended := s.until(nil, 1), make(chan error, 1)
+		go func() { ended <- fn(execution.With(of), item) }()
+		<-began.Done()
+		close(under)
+		select {
+		case err := <-ended:
+			require.ErrorIs(s, err, lost, "it passes for failed")
+		case <-time.After(300 * time.Millisecond): // which is time enough to be killed
+		}
+		s.allGone()
+		end(lost)
+		require.ErrorIs(s, <-ended, lost)
 	})
 }
 

@@ -48,6 +48,12 @@ func (r *run) kill() {
 	}
 }
 
+// endNow leaves no time any more to a run, which others may be about to repeat.
+func (r *run) endNow() {
+	r.hurry.Store(true)
+	r.kill()
+}
+
 func (r *run) do(ctx context.Context, words []string) error {
 	told := script.Variables(r.sc)
 	if err := texts.CheckVariables(told); err != nil {

@@ -1,9 +1,11 @@
 package jobfolder
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -113,7 +115,8 @@ var ErrMoving = errors.New("files of jobs are being changed")
 
 // Reader reads folders. It takes apart only what it has not read before. The zero value is ready; it is for one goroutine.
 type Reader struct {
-	known map[string]content // by the path, of the files that were there the last time
+	known map[string]content                                // by the path, of the files that were there the last time
+	parse func(path string, known content) (content, error) // for tests; nil is parse
 }
 
 // content is what was found in a text.
@@ -124,8 +127,8 @@ type content struct {
 }
 
 // Read reads a folder. All versions are the one given or, if it is 0, times. The error joins all faults, or is
-// [ErrMoving].
-func (r *Reader) Read(dir string, version int64, now time.Time) (Set, error) {
+// [ErrMoving], or why ctx has ended. It then does not wait for a file that is just being read, which goes on for as long as that takes.
+func (r *Reader) Read(ctx context.Context, dir string, version int64, now time.Time) (Set, error) {
 	look, err := LookAt(dir)
 	if err != nil {
 		return Set{}, err
@@ -140,6 +143,9 @@ func (r *Reader) Read(dir string, version int64, now time.Time) (Set, error) {
 	}
 	from, known := make(map[string]string), make(map[string]content)
 	for _, f := range look.files {
+		if ctx.Err() != nil {
+			return Set{}, context.Cause(ctx)
+		}
 		of := version
 		if set.ByTime {
 			of = versionOf(f.changed)
@@ -148,8 +154,10 @@ func (r *Reader) Read(dir string, version int64, now time.Time) (Set, error) {
 					ErrFolder, f.path, f.changed.UTC().Format(time.RFC3339)))
 			}
 		}
-		found, err := r.parse(f.path)
+		found, err := r.look(ctx, f.path)
 		switch {
+		case err != nil && ctx.Err() != nil:
+			return Set{}, context.Cause(ctx)
 		case errors.Is(err, fs.ErrNotExist): // it has just gone
 		case err != nil:
 			faults = append(faults, err)
@@ -176,14 +184,38 @@ func (r *Reader) Read(dir string, version int64, now time.Time) (Set, error) {
 	return set, errors.Join(faults...)
 }
 
-// parse reads a file, also one that looks the same, as sizes and times may stay; and takes it apart if it has another text.
-func (r *Reader) parse(path string) (content, error) {
-	text, err := os.ReadFile(path)
+// look says what is in a file, or why ctx has ended. Nothing ends the parser before it is through with a text, or the read of a
+// file on a network that is away.
+func (r *Reader) look(ctx context.Context, path string) (content, error) {
+	type outcome struct {
+		found content
+		err   error
+	}
+	known, parse, done := r.known[path], r.parse, make(chan outcome, 1)
+	if parse == nil {
+		parse = parseFile
+	}
+	go func() {
+		found, err := parse(path, known)
+		done <- outcome{found, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return content{}, context.Cause(ctx)
+	case o := <-done:
+		return o.found, o.err
+	}
+}
+
+// parseFile reads a file, also one that looks the same, as sizes and times may stay; and takes it apart if it has another text than
+// what is known of it.
+func parseFile(path string, known content) (content, error) {
+	text, err := read(path)
 	if err != nil {
 		return content{}, err
 	}
 	found := content{text: sha256.Sum256(text)}
-	if known, is := r.known[path]; is && known.text == found.text {
+	if known.text == found.text {
 		return known, nil
 	}
 	parse := seed.ParseYAML
@@ -194,6 +226,31 @@ func (r *Reader) parse(path string) (content, error) {
 		found.err = fmt.Errorf("%s: %w", path, err)
 	}
 	return found, nil
+}
+
+// mostBytes bounds a file. Taking one of jobs apart needs fifty times as much memory, and one of YAML that is none, such as
+// {a,a,a,…}, two hundred times as much and some seconds. It is room for some thousand jobs, and more may be in more files.
+const mostBytes = 1 << 20
+
+// read reads a file, unless it is so large that it is none of jobs.
+func read(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	if info.Size() <= mostBytes { // and else it is not even read
+		text, err = io.ReadAll(io.LimitReader(f, mostBytes+1))
+	}
+	if size := max(info.Size(), int64(len(text))); err == nil && size > mostBytes {
+		err = fmt.Errorf("%w: %s has %d bytes: want at most %d MiB in one file of jobs", ErrFolder, path, size, mostBytes>>20)
+	}
+	return text, err
 }
 
 // versionOf makes a version of a time.

@@ -183,8 +183,8 @@ func (f *Follower) compare(ctx context.Context) bool {
 		clear(f.missing)
 		clear(f.left)
 	}
-	set, err := f.reader.Read(source.Directory, source.Version, time.Now())
-	if errors.Is(err, ErrMoving) {
+	set, err := f.reader.Read(ctx, source.Directory, source.Version, time.Now())
+	if errors.Is(err, ErrMoving) || ctx.Err() != nil {
 		return false
 	}
 	if err != nil {

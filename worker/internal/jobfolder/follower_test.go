@@ -2,6 +2,7 @@ package jobfolder_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -887,12 +888,33 @@ func TestFilesOfTheFuture(t *testing.T) {
 	at := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(dir+"/a.yaml", at, at))
 	var reader jobfolder.Reader
-	_, err := reader.Read(dir, 0, time.Now())
+	_, err := reader.Read(t.Context(), dir, 0, time.Now())
 	require.ErrorIs(t, err, jobfolder.ErrFolder)
 	require.ErrorContains(t, err, "which is in the future")
-	set, err := reader.Read(dir, 7, time.Now())
+	set, err := reader.Read(t.Context(), dir, 7, time.Now())
 	require.NoError(t, err)
 	require.Equal(t, int64(7), set.Version)
+}
+
+// A file that is far too large for one of jobs, by mistake or as a log that lies in the wrong folder, costs no memory.
+func TestALargeFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, size := range map[string]int64{"a.yaml": 1 << 40, "b.yaml": 1<<20 + 1, "c.yaml": 1 << 20} {
+		require.NoError(t, os.WriteFile(dir+"/"+name, nil, 0o600))
+		require.NoError(t, os.Truncate(dir+"/"+name, size)) // without a block on the disk
+	}
+	var reader jobfolder.Reader
+	_, err := reader.Read(t.Context(), dir, 0, time.Now())
+	require.ErrorIs(t, err, jobfolder.ErrFolder)
+	require.ErrorContains(t, err, dir+"/a.yaml has 1099511627776 bytes: want at most 1 MiB in one file of jobs")
+	require.ErrorContains(t, err, dir+"/b.yaml has 1048577 bytes")
+	require.NotContains(t, err.Error(), "c.yaml has")
+	stopped, cancel := context.WithCancelCause(t.Context())
+	over := errors.New("the worker stops")
+	cancel(over)
+	_, err = reader.Read(stopped, dir, 0, time.Now())
+	require.ErrorIs(t, err, over)
 }
 
 // Workers read their files twice a minute. What has not changed is not taken apart again, whether it is right or wrong; what
@@ -913,7 +935,7 @@ func TestFilesAreTakenApartOnce(t *testing.T) {
 		var reader jobfolder.Reader
 		var errs []error
 		read := func() {
-			set, err := reader.Read(dir, 0, time.Now())
+			set, err := reader.Read(t.Context(), dir, 0, time.Now())
 			if err == nil {
 				require.Len(t, set.Jobs, 200)
 			}
@@ -930,10 +952,10 @@ func TestFilesAreTakenApartOnce(t *testing.T) {
 			}
 		}
 		write("@weekl")
-		_, err := reader.Read(dir, 0, time.Now())
+		_, err := reader.Read(t.Context(), dir, 0, time.Now())
 		require.ErrorContains(t, err, "@weekl")
 		require.NoError(t, os.Remove(dir+"/a.yaml"))
-		set, err := reader.Read(dir, 0, time.Now())
+		set, err := reader.Read(t.Context(), dir, 0, time.Now())
 		require.NoError(t, err)
 		require.Empty(t, set.Jobs)
 	}

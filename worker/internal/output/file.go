@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 // Files says how much of an output is kept in files.
@@ -41,12 +42,19 @@ type File struct {
 	err   error // why nothing is written any more
 }
 
+// errNoFile is the error of a log that is something else, such as a pipe, for whose reader every write would wait.
+var errNoFile = errors.New("it is no regular file")
+
 func (f *File) open() error {
-	file, err := f.root.OpenFile(f.name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o640)
+	// A pipe would hold up whoever opens it until it has a reader.
+	file, err := f.root.OpenFile(f.name, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o640)
 	if err != nil {
 		return err
 	}
 	info, err := file.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", f.name, errNoFile)
+	}
 	if err != nil {
 		return errors.Join(err, file.Close())
 	}
