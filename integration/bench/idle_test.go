@@ -143,6 +143,7 @@ func measureIdle(tb testing.TB, reg handle, jobs int) idleCost {
 	full := heapInUse()
 	p.crash()
 	p = nil
+	fewestGoroutines() // those that end yet hold some of it
 	cost.bytes = full - heapInUse()
 	return cost
 }

@@ -30,6 +30,11 @@ func TestExecutionsThatBeginAhead(t *testing.T) {
 	judgeAll(t, []chapter{
 		{"its code waits for the fire", begin(100*ms, 0), nil},
 		{"its code does not wait", begin(100*ms, 50*ms), lapses(checker.OneExecution, "before its fire came")},
+		{"its code does not wait, as its clock was just set back", func(s *story) {
+			i := s.at(-second).happen(checker.Misset, a)
+			i.Ahead, i.Until = -5*second, fire.Add(second)
+			begin(100*ms, 50*ms)(s)
+		}, nil},
 		{"too early", begin(300*ms, 0), lapses(checker.OneExecution, "before its time")},
 		{"its item is disabled meanwhile", begin(180*ms, 0, put(tree.ItemDisabled(0), "", 0)), lapses(checker.Intent, "disabled before its fire came")},
 		{"it is when the fire has come, and is confirmed later yet", begin(10*ms, -200*ms, put(tree.ItemDisabled(0), "", 0)), nil},

@@ -80,7 +80,11 @@ func (j *judge) judgeFire(e *execution) {
 	}
 	ahead, behind := j.ahead(e.instance(), e.began.Add(-j.jitter()), e.began)
 	due := due(e.settings, fire)
-	switch from := due.Add(-j.rules.Skew - min(ahead, j.rules.Clock)); {
+	from := due.Add(-j.rules.Skew - min(ahead, j.rules.Clock))
+	if ahead != 0 || behind != 0 {
+		from = from.Add(-j.jitter()) // the registry's clock counts, and is not known better than by messages
+	}
+	switch {
 	case e.began.Before(from.Add(-j.headStart(e.settings))):
 		j.find(OneExecution, e.began, e.item, "a fire was begun before its time", e)
 	case e.run != nil && e.run.Began.Before(from):

@@ -119,7 +119,11 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	if j.unmonitored(m.fire, until) {
 		return // what was missed then is nobody's but its owner's
 	}
-	if idle, is := j.idle(m, until, obstacles); is {
+	idle, is := j.idle(m, until, obstacles)
+	for is && j.delayed(&m, idle) {
+		idle, is = j.idle(m, until, obstacles)
+	}
+	if is {
 		if idle.Equal(m.due) {
 			j.find(NoStall, m.due, m.item, "nobody ran the fire of "+clock(m.fire))
 			return
@@ -137,6 +141,36 @@ func (j *judge) judgeMissed(m missed, obstacles spans) {
 	}
 }
 
+// delayed tells whether a missed fire may wait yet at a moment for a jitter that was changed: as it came just then, by some
+// clock, or as one run is for a later fire, too, that came by the jitter before and is delayed by the new one. If so, it is due
+// by that.
+func (j *judge) delayed(m *missed, at time.Time) bool {
+	s := j.courses.settings.at(at)
+	if s == nil || !s.usable || !s.sameTimes(m.settings) {
+		return false
+	}
+	for fire := m.fire; !fire.IsZero() && !fire.After(at); fire = s.schedule.Next(fire) {
+		later := due(s.Config, fire)
+		if later.After(at) && (fire.Equal(m.fire) || !s.all() && j.cameBefore(fire, s)) {
+			m.due = later
+			return true
+		}
+	}
+	return false
+}
+
+// cameBefore tells whether a fire was due before the settings that are in force.
+func (j *judge) cameBefore(fire time.Time, now *settings) bool {
+	edge := j.jitter() + j.rules.Skew
+	for i, s := range j.courses.settings[1:] {
+		if s.is == now {
+			was := j.courses.settings[i].is
+			return was.usable && !due(was.Config, fire).After(s.from.Add(edge))
+		}
+	}
+	return false
+}
+
 // idle returns the first moment, since a fire was due and before another one, from which on nothing kept the item from it for
 // as long as its owner may take.
 func (j *judge) idle(m missed, until time.Time, obstacles spans) (time.Time, bool) {
@@ -147,7 +181,8 @@ func (j *judge) idle(m missed, until time.Time, obstacles spans) (time.Time, boo
 	return idle, is
 }
 
-// newHere tells whether an item belongs to another instance at a moment than the one that began it last.
+// newHere tells whether an item belongs to another instance at a moment than the one that began it last, or has just come back
+// to that.
 func (j *judge) newHere(n int, at time.Time) bool {
 	var last *execution
 	for _, e := range j.byItem[n] {
@@ -155,7 +190,10 @@ func (j *judge) newHere(n int, at time.Time) bool {
 			last = e
 		}
 	}
-	return last == nil || last.instance() != j.courses.owner[n].at(at)
+	owners := j.courses.owner[n]
+	owner := owners.at(at)
+	return last == nil || last.instance() != owner ||
+		slices.ContainsFunc(owners.between(maxTime(last.began, at.Add(-j.rules.Handover)), at), func(o string) bool { return o != owner })
 }
 
 // nextPlanned returns the first execution of an item for a fire later than one that was missed.

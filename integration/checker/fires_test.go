@@ -348,6 +348,88 @@ func TestAFireWhoseJitterIsChangedIsDueAllTheSame(t *testing.T) {
 	}
 }
 
+// A new owner waits for what others have to say of fires before it came, also if it was the owner when the item ran last.
+func TestAnItemThatComesBackWaitsForOthers(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		back time.Duration // before the fire
+		late bool
+	}{
+		"just before the fire": {-500 * time.Millisecond, false},
+		"long before":          {-10 * second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely())
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			s.end(0, s.at(-minute).begin(0, a, job.Scheduled, fire.Add(-minute)), jobtree.Success)
+			moves(s, -20*second, b)
+			moves(s, tt.back, a)
+			s.end(0, s.at(1500*time.Millisecond).begin(0, a, job.Scheduled, fire), jobtree.Success)
+			require.Equal(t, tt.late, hasLapse(s.judge(), lapse{checker.NoStall, "the fire of 01:00:00.000000 was run late"}))
+		})
+	}
+}
+
+// A fire that comes just as the jitter is changed may be delayed by the new one, and need not have run before that is over: the
+// clock of its owner says which one counts.
+func TestAFireThatComesAsItsJitterIsChanged(t *testing.T) {
+	t.Parallel()
+	const most = 59 * second
+	due := jitter.Jitter{Job: "orders", Most: most}.Of(fire)
+	for name, tt := range map[string]struct {
+		changed, disabled time.Duration // after the fire
+		owed              bool
+	}{
+		"and does not count any more":        {10 * time.Millisecond, 20 * second, false},
+		"and counts until that is over":      {10 * time.Millisecond, due + 10*second, true},
+		"but long enough before to have run": {10 * second, 20 * second, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely())
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			s.end(0, s.at(-minute).begin(0, a, job.Scheduled, fire.Add(-minute)), jobtree.Success)
+			cfg := s.state.Config.Value
+			cfg.Jitter = most
+			s.at(tt.changed).configure(cfg)
+			s.at(tt.disabled).commit(put(tree.ItemDisabled(0), "", 0))
+			findings := s.judge()
+			require.Equal(t, tt.owed, hasLapse(findings, lapse{checker.NoStall, "the fire of 01:00:00"}), "%v", findings)
+		})
+	}
+}
+
+// One run is for all missed fires, so it waits for the newest one if that came by a jitter that was changed then, and is delayed
+// by the new one.
+func TestOneRunForAllWaitsForAChangedJitter(t *testing.T) {
+	t.Parallel()
+	const most = 48 * second
+	delay := jitter.Jitter{Job: "orders", Most: most}
+	for name, owed := range map[string]bool{"as the newest came": false, "long before": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.Misfire = job.MisfireOnce }))
+			s.commit(s.epoch(1), gone(tree.ItemInstance(1)))
+			long := s.at(0).begin(0, a, job.Scheduled, fire)
+			changed := 2*minute + 10*time.Millisecond
+			if owed {
+				changed = 2*minute - 10*second
+			}
+			cfg := s.state.Config.Value
+			cfg.Jitter = most
+			s.at(changed).configure(cfg)
+			s.end(0, long, jobtree.Success)
+			for i := 2 * minute; i < 5*minute; i += minute {
+				at := i + delay.Of(fire.Add(i))
+				s.end(0, s.at(at).begin(0, a, job.Scheduled, fire.Add(i)), jobtree.Success)
+			}
+			findings := s.judge()
+			require.Equal(t, owed, hasLapse(findings, lapse{checker.NoStall, "the fire of 01:01:00"}), "%v", findings)
+		})
+	}
+}
+
 // A begin that is taken back ends no fire but for as long as it stood: not the ones that it passed over, as who made it did
 // not know of them. Who runs the item next makes them up, also if the item came there while the begin stood.
 func TestABeginThatIsTakenBackEndsNoFire(t *testing.T) {
@@ -928,4 +1010,52 @@ func TestCheckpoints(t *testing.T) {
 			again(s, "1")
 		}, []lapse{{checker.Checkpoint, `went back from "2" to "1"`}, {checker.Checkpoint, "had been confirmed"}}},
 	})
+}
+
+// Whoever knew that an item missed a fire has noted that when it stopped in order, though the item's owner seemed to live.
+func TestWhoStopsHasToldWhatItKnew(t *testing.T) {
+	t.Parallel()
+	stops := func(s *story, at time.Duration) {
+		s.at(at).happen(checker.Stopped, b).Until = s.now.Add(100 * time.Millisecond)
+		s.drop(ofB)
+	}
+	for name, tt := range map[string]struct {
+		stops func(s *story) // b, after a died, whose item 0 is
+		all   bool           // b followed it
+		owed  bool
+	}{
+		"it knew":             {func(s *story) { stops(s, 64*second) }, true, true},
+		"it followed its own": {func(s *story) { stops(s, 64*second) }, false, false},
+		"it stopped before":   {func(s *story) { stops(s, 58*second) }, true, false},
+		"it stopped too soon": {func(s *story) { stops(s, 60*second+100*time.Millisecond) }, true, false},
+		"it stopped too late": {func(s *story) { stops(s, 119*second) }, true, false},
+		"it could not tell":   {func(s *story) { s.at(62*second).happen(checker.Cut, b).Until = s.now; stops(s, 64*second) }, true, false},
+		"it died":             {func(s *story) { s.at(64*second).happen(checker.Crashed, b); s.drop(ofB) }, true, false},
+		"its server is disabled": {func(s *story) {
+			s.at(62 * second).commit(put(tree.Server("10.0.0.2"), jobtree.EncodeServer(true), 0))
+			stops(s, 64*second)
+		}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStory(minutely(func(cfg *job.Config) { cfg.ShardingTotalCount = 1 }))
+			s.witnesses = tt.all
+			s.end(0, s.at(0).begin(0, a, job.Scheduled, fire), jobtree.Success)
+			s.at(57*second).happen(checker.Crashed, a)
+			tt.stops(s)
+			if at := fire.Add(65 * second); s.now.Before(at) {
+				s.now = at
+			}
+			s.happen(checker.Started, c3)
+			s.commit(put(tree.Instance(c3), "", ofC))
+			s.drop(ofA)
+			s.commit(put(tree.Leader(), c3, ofC))
+			s.commit(put(tree.ItemInstance(0), c3, 0), s.epoch(1))
+			s.end(0, s.at(2*minute).begin(0, c3, job.Scheduled, fire.Add(2*minute)), jobtree.Success)
+			owed := slices.ContainsFunc(s.judge(), func(f checker.Finding) bool {
+				return f.Guarantee == checker.NoStall && strings.Contains(f.Text, "the fire of 01:01:00.000000 was missed, and not made up")
+			})
+			require.Equal(t, tt.owed, owed)
+		})
+	}
 }

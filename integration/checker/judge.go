@@ -51,25 +51,26 @@ type judge struct {
 	courses     courses
 	outOfTouch  spans // the times at which some process may not know what the registry says
 	ailments    ailments
-	presence    map[string]spans           // when instances were registered
-	refusals    []Incident                 // those in which processes could not use the settings
-	patient     spans                      // see [judge.patience]; nil until it is asked for
-	hands       hands                      // what careless hands did
-	requests    map[registry.Revision]bool // by hand, that the job had as nodes
-	operations  map[string]*operation      // of operators, by their ids, since the job was removed last
-	operation   *operation                 // that the step which is judged did; nil = none
-	changed     map[string]time.Time       // when a node that operations are about changed last, by its path
-	removals    []time.Time                // when the job was removed
-	removing    bool                       // an operator has begun to remove the job
-	told        map[string][]time.Time     // when operators, or hands, told instances to leave
-	untold      map[int]bool               // items whose records a careless hand wrote, until somebody else does
-	unrecorded  map[int]*execution         // those whose marks stand though a careless hand wrote their records
-	forgotten   map[int][]time.Time        // when records of items went though the job stayed, and no process is to blame
-	spoilt      map[int]time.Time          // since when records cannot be read, or could not the last time
-	setAside    map[int][]setAside         // records that could not be read
-	abandoned   map[int]abandoned          // items to be run again because their owners crashed
-	requeued    map[int]bool               // items that wait for that
-	feigned     map[int]spans              // when records that a hand wrote said that items run, of which nothing is known
+	presence    map[string]spans                 // when instances were registered
+	joined      map[registry.SessionID]time.Time // when an instance was first registered under a session
+	refusals    []Incident                       // those in which processes could not use the settings
+	patient     spans                            // see [judge.patience]; nil until it is asked for
+	hands       hands                            // what careless hands did
+	requests    map[registry.Revision]bool       // by hand, that the job had as nodes
+	operations  map[string]*operation            // of operators, by their ids, since the job was removed last
+	operation   *operation                       // that the step which is judged did; nil = none
+	changed     map[string]time.Time             // when a node that operations are about changed last, by its path
+	removals    []time.Time                      // when the job was removed
+	removing    bool                             // an operator has begun to remove the job
+	told        map[string][]time.Time           // when operators, or hands, told instances to leave
+	untold      map[int]bool                     // items whose records a careless hand wrote, until somebody else does
+	unrecorded  map[int]*execution               // those whose marks stand though a careless hand wrote their records
+	forgotten   map[int][]time.Time              // when records of items went though the job stayed, and no process is to blame
+	spoilt      map[int]time.Time                // since when records cannot be read, or could not the last time
+	setAside    map[int][]setAside               // records that could not be read
+	abandoned   map[int]abandoned                // items to be run again because their owners crashed
+	requeued    map[int]bool                     // items that wait for that
+	feigned     map[int]spans                    // when records that a hand wrote said that items run, of which nothing is known
 }
 
 func newJudge(h History, rules Rules) *judge {
@@ -80,7 +81,7 @@ func newJudge(h History, rules Rules) *judge {
 		byToken:  make(map[registry.Revision]map[int]*execution),
 		byItem:   make(map[int][]*execution),
 		runs:     make(map[registry.Revision]map[int][]*Run),
-		presence: make(map[string]spans),
+		presence: make(map[string]spans), joined: make(map[registry.SessionID]time.Time),
 		courses:  newCourses(),
 		requests: make(map[registry.Revision]bool),
 		untold:   make(map[int]bool), unrecorded: make(map[int]*execution), forgotten: make(map[int][]time.Time),

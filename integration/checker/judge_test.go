@@ -554,6 +554,19 @@ func TestGracefulStop(t *testing.T) {
 			s.lost(0)
 			s.end(0, s.claim(b), jobtree.Success)
 		}, nil},
+		{"begun by its former life's last message, and lost", func(s *story) {
+			s.other()
+			s.at(0).happen(checker.Crashed, a)
+			s.happen(checker.Started, a)
+			r := s.at(time.Millisecond).begin(0, a, job.Scheduled, fire)
+			r.Ended, r.Died = s.now, true
+			s.at(3*second).happen(checker.Stopped, a)
+			s.at(6 * second)
+			s.drop(ofA)
+			s.takeOver()
+			s.lost(0)
+			s.end(0, s.claim(b), jobtree.Success)
+		}, nil},
 		{"registered by its next life", func(s *story) {
 			stopA(second, second, jobtree.Success)(s)
 			s.at(second+100*time.Millisecond).happen(checker.Started, a)

@@ -19,6 +19,9 @@ func (j *judge) notePresence(at time.Time) {
 		if !j.registered(i) {
 			continue
 		}
+		if _, known := j.joined[i.Session]; !known {
+			j.joined[i.Session] = at
+		}
 		known := j.presence[i.ID]
 		if len(known) == 0 || known[len(known)-1].until.Before(j.End) {
 			j.presence[i.ID] = append(known, span{at, j.End})

@@ -30,7 +30,7 @@ func (j *judge) judgeStop(stop Incident) {
 	}
 	for _, executions := range j.byItem {
 		for _, e := range executions {
-			if e.instance() == stop.Instance && !e.began.Before(born) && !e.began.After(stop.until()) {
+			if e.instance() == stop.Instance && !j.lived(e).Before(born) && !e.began.After(stop.until()) {
 				j.judgeStopped(stop, grace, e)
 			}
 		}
@@ -47,6 +47,15 @@ func (j *judge) born(instance string, at time.Time) time.Time {
 		}
 	}
 	return born
+}
+
+// lived returns when the life of an instance was there that began an execution: its last message may arrive when the next one
+// lives.
+func (j *judge) lived(e *execution) time.Time {
+	if since, known := j.joined[e.begun.Current.Session]; known && since.Before(e.began) {
+		return since
+	}
+	return e.began
 }
 
 // registeredBy tells whether an instance is registered at a moment by one of its lives, and neither by a

@@ -38,6 +38,7 @@ type story struct {
 	nodes     map[string]registry.Node
 	revision  registry.Revision
 	hooks     map[string]time.Duration // of the job, as [checker.Rules] names them
+	witnesses bool                     // each process follows all items
 }
 
 var tree = jobtree.For("orders")
@@ -269,6 +270,6 @@ func (s *story) judge() []checker.Finding {
 		s.Runs = append(s.Runs, *r)
 	}
 	rules := checker.DefaultRules()
-	rules.Hooks = s.hooks
+	rules.Hooks, rules.Witnesses = s.hooks, s.witnesses
 	return checker.Judge(s.History, rules)
 }

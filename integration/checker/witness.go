@@ -83,7 +83,7 @@ func (s *settings) all() bool { return s.Misfire == job.MisfireAll }
 // witnessed tells whether an instance that could have made a fire up must have known of it: its own clock
 // ticked it, or whoever owned the item from then on did, and handed over what it knew.
 func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Time) bool {
-	if j.rules.Witnesses && j.recorded(m) && j.bystander(m, at, by, from, upTo) {
+	if j.rules.Witnesses && j.recorded(m) && (j.bystander(m, at, by, from, upTo) || j.toldAtLeave(m, at, from, upTo)) {
 		return true
 	}
 	owners := j.courses.owner[m.item]
@@ -96,11 +96,15 @@ func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Tim
 	return j.ticked(by, m.due, at, from) && !slices.Contains(off.between(from, upTo), true) || j.handedOver(m, at)
 }
 
+// silencing is what keeps an instance from telling others what an item has missed, and from hearing it. A stop does not: who
+// stops tells first.
+var silencing = []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Refused, Held, Paced}
+
 // bystander tells whether an instance that did not own an item knew of a fire and could tell its owner: it had taken part
 // when the fire came, and nothing has kept it from speaking, nor the owner from hearing it, for as long as an owner waits.
 func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Time) bool {
 	since := at.Add(-j.rules.Handover - 2*j.rules.Settle - 2*j.rules.Skew)
-	kinds := []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Refused, Stopped, Held, Paced}
+	kinds := append([]Kind{Stopped}, silencing...)
 	if !since.After(m.due) || j.during(by, j.rules.Settle, kinds...).touches(since, at) || !j.presence[by].covers(since) {
 		return false
 	}
@@ -113,6 +117,22 @@ func (j *judge) bystander(m missed, at time.Time, by string, from, upTo time.Tim
 		_, away := j.presence[id].gap(since, at)
 		return id != by && !away && j.ticked(id, m.due, at, from) && !slices.Contains(off.between(from, at), true) &&
 			!j.during(id, j.rules.Settle, kinds...).touches(since, at) && !j.away(id).touches(since, at)
+	})
+}
+
+// toldAtLeave tells whether an instance that did not own an item, and knew of a fire, noted it when it stopped: nothing kept it
+// from that. Whoever runs the item then reads the note, be the former owner dead or not.
+func (j *judge) toldAtLeave(m missed, at, from, upTo time.Time) bool {
+	return slices.ContainsFunc(j.Incidents, func(stop Incident) bool {
+		id, told := stop.Instance, stop.until().Add(j.rules.Settle)
+		since := stop.From.Add(-j.rules.Settle)
+		if stop.Kind != Stopped || !since.After(upTo) || !told.Before(at) || !j.ticked(id, m.due, since, from) {
+			return false
+		}
+		off := of(j.courses.servers, jobtree.ServerOf(id))
+		_, away := j.presence[id].gap(from, since)
+		return !away && !slices.Contains(off.between(from, told), true) &&
+			!j.during(id, j.rules.Settle, silencing...).touches(from, told) && !j.away(id).touches(from, told)
 	})
 }
 

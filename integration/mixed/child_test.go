@@ -29,6 +29,7 @@ type childSettings struct {
 	Config                 job.Config
 	Session                time.Duration
 	Heeds                  bool // its executions end when their context does, or when it is told
+	Brief                  bool // they end at once, and it says for which fires they ran
 }
 
 // child is a Go instance in a process of its own, which can be killed.
@@ -81,6 +82,16 @@ func (p *child) next(t *testing.T) string {
 	t.Helper()
 	require.True(t, p.lines.Scan(), "the Go process ended")
 	return p.lines.Text()
+}
+
+// ran returns which item the process runs next, and for which fire, if its executions are brief.
+func (p *child) ran(t *testing.T) (item int, fire time.Time) {
+	t.Helper()
+	var unix int64
+	line := p.next(t)
+	_, err := fmt.Sscanf(line, "ran %d %d", &item, &unix)
+	require.NoError(t, err, line)
+	return item, time.Unix(unix, 0)
 }
 
 // end has the executions that run now end.
@@ -168,8 +179,14 @@ func be(text string, work *childWork) error {
 		fmt.Printf("began %d\n", sc.Item)
 		select {} // also when its session is lost, which a busy machine brings about: what a crash cut short has no end
 	})
-	if settings.Heeds {
+	switch {
+	case settings.Heeds:
 		code = work.heed
+	case settings.Brief:
+		code = func(_ context.Context, sc job.ShardingContext) error {
+			fmt.Printf("ran %d %d\n", sc.Item, sc.Fire.Unix())
+			return nil
+		}
 	}
 	if _, err := s.Add(ctx, settings.Config, code); err != nil {
 		return err

@@ -62,6 +62,8 @@ func TestMixedWithElasticJob3(t *testing.T) {
 		"AnHTTPJob":                            anHTTPJob,
 		"AGoProcessIsFrozen":                   aGoProcessIsFrozen,
 		"AGoProcessIsFrozenForLess":            aGoProcessIsFrozenForLessThanItsSession,
+		"JavaRunsWhatAFrozenGoProcessHad":      javaRunsWhatAFrozenGoProcessHad("frozen_go_had", false),
+		"JavaRunsWhatAFrozenGoProcessHas":      javaRunsWhatAFrozenGoProcessHad("frozen_go_has", true),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package mixed
 
 import (
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/elasticron/elasticron/integration/javapeer"
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/job"
+	"github.com/elasticron/elasticron/registry"
 )
 
 // longSession outlasts what a test does to a frozen process whose session is to live.
@@ -188,4 +190,88 @@ func aGoProcessIsFrozenForLessThanItsSession(t *testing.T, j java) {
 	require.Equal(t, before.Instance(goID).Created, s.Instance(goID).Created, "its session lived")
 	require.Equal(t, []string{last, goID}, ownersOf(s))
 	require.Zero(t, begins(j.last.Events(c.job))[1])
+}
+
+// A Go process stands still, and Java gets its item meanwhile, and runs it: as its session is over, or because Java joins while
+// that goes on. The Go process goes on: it does not run the item for what Java has run it for, nor does it note that as missed.
+func javaRunsWhatAFrozenGoProcessHad(name string, itsSessionLives bool) func(*testing.T, java) {
+	return func(t *testing.T, j java) {
+		const cron, period, leads = "0/10 * * * * ?", 10 * time.Second, "10.0.0.0@-@go"
+		c := j.newCluster(t, name)
+		cfg := c.config(cron, 3)
+		c.startGoOver(c.open(c.address), leads, cfg)
+		c.eventually("Go leads", func(s *jobtree.State) bool { return s.Leader.Instance == leads })
+		frozen := childSettings{Config: cfg, Session: sessionTimeout, Brief: true}
+		p := j.first // whose items come after those of the one that freezes
+		if itsSessionLives {
+			frozen.Session, p = longSession, j.last // before
+		}
+		victim := c.startChildWith(frozen)
+		everybody, there := []string{leads, goID}, ""
+		join := func() { there = c.joinJava(p, javapeer.NewJob(c.job, cron, 3)) }
+		if !itsSessionLives {
+			join()
+			everybody = append(everybody, there)
+		}
+		require.Equal(t, goID, c.eventually("all share", settled(3, everybody...)).Owner(0))
+		runsIt := func() {
+			for item, _ := victim.ran(t); item != 0; item, _ = victim.ran(t) {
+			}
+		}
+		runsIt()
+		c.eventually("it has ended", idle)
+		noted := c.noted(0)
+		victim.freeze(t)
+		if itsSessionLives {
+			join()
+		}
+		c.eventually("Java has the item", func(s *jobtree.State) bool { return s.Owner(0) == there })
+		p.WaitEvents(c.job, began(0, begins(p.Events(c.job))[0]))
+		victim.thaw(t)
+		thawed := time.Now()
+
+		theirs := func() (fires []time.Time) {
+			for _, e := range p.Events(c.job) {
+				if e.Kind == javapeer.EventBegin && e.Item == 0 {
+					fires = append(fires, e.Time().Truncate(period))
+				}
+			}
+			return fires
+		}
+		for {
+			item, fire := victim.ran(t)
+			if item == 0 {
+				require.False(t, slices.ContainsFunc(theirs(), fire.Equal), "it runs item 0 for %s, as Java has", fire)
+			}
+			if fire.After(thawed) { // it takes part again, and has settled what was before
+				break
+			}
+		}
+		for _, fire := range noted() {
+			require.False(t, slices.ContainsFunc(theirs(), fire.Equal), "it notes that item 0 has missed %s, and Java has run it", fire)
+		}
+	}
+}
+
+// noted follows for which fires it is noted from now on that an item has missed them.
+func (c *cluster) noted(item int) func() []time.Time {
+	c.t.Helper()
+	view, err := c.registry.View(c.t.Context(), c.tree.ItemMisfire(item))
+	require.NoError(c.t, err)
+	c.t.Cleanup(view.Close)
+	var mu sync.Mutex
+	var fires []time.Time
+	view.Subscribe(func(step registry.Step) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, change := range step.Changes {
+			note, _ := jobtree.DecodeMisfire(change.New) // Java's name none
+			fires = append(fires, note.Fires...)
+		}
+	})
+	return func() []time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(fires)
+	}
 }

@@ -58,6 +58,9 @@ func TestMixed(t *testing.T) {
 		"JavaMakesUpWhatGoMissed":              javaMakesUpWhatGoMissed,
 		"AReconnectOfGoIsNoCrashToJava":        aReconnectOfGoIsNoCrashToJava,
 		"JavaReadsATreeThatGoHasUsedForAWhile": javaReadsAUsedTree,
+		"JavaRunsWhatAFrozenGoProcessHad":      javaRunsWhatAFrozenGoProcessHad("frozen_go_had", false),
+		"JavaRunsWhatAFrozenGoProcessHas":      javaRunsWhatAFrozenGoProcessHad("frozen_go_has", true),
+		"GoStopsAtAnAddressOfJavas":            goStopsAtAnAddressOfJavas,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -1,7 +1,9 @@
 package mixed
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -121,4 +123,56 @@ func TestTheConsoleShutsABusyInstanceOfElasticJob3Down(t *testing.T) {
 	runs, _ := g.look()
 	require.Len(t, runs, 2, "%s", shown(runs))
 	require.Equal(t, map[int]int{1: 1}, begins(p.Events(c.job)))
+}
+
+// A Go process that stops in order, at an address that it shares with a Java process, is no crash to that one, which would run
+// again at once all that the assignment says it had. It stays until what it runs has ended, and gives its item up as it goes.
+func goStopsAtAnAddressOfJavas(t *testing.T, j java) {
+	c := j.newCluster(t, "go_stops_at_javas")
+	const neighbour = ipFirst + "@-@go"
+	cfg := c.config(never, 2)
+	cfg.Failover = true
+	start := func() *golang { return c.startGoOver(c.open(c.address), neighbour, cfg) }
+	g := start()
+	c.eventually("Go leads", func(s *jobtree.State) bool { return s.Leader.Instance == neighbour })
+	spec := javapeer.NewJob(c.job, never, 2)
+	spec.Failover = true
+	first := c.joinJava(j.first, spec)
+	ours := func() int {
+		return slices.Index(ownersOf(c.eventually("two instances", settled(2, first, neighbour))), neighbour)
+	}
+	item := ours()
+	g.hold()
+	require.NoError(t, g.triggerJob(t.Context(), c.job))
+	g.wait("its item", ran(item, 0))
+	j.first.WaitEvents(c.job, ended(1-item))
+	g.cancel()
+	require.False(t, c.within(2*time.Second, func(s *jobtree.State) bool {
+		return s.Instance(neighbour).Created == 0 || s.Item(item).Failover.Exists()
+	}), "it stays until its item has ended")
+	g.stop()
+	// Whatever Java made of it, it would have run before it runs for what it is asked for.
+	alone := func(ran map[int]int) {
+		c.eventually("it is gone", func(s *jobtree.State) bool { return s.Instance(neighbour).Created == 0 })
+		require.NoError(t, j.first.Console(c.java()).Trigger(c.job))
+		j.first.WaitEvents(c.job, func(events []javapeer.Event) bool {
+			now := begins(events)
+			return now[0] >= ran[0] && now[1] >= ran[1]
+		})
+		c.eventually("nothing is left", func(s *jobtree.State) bool { return settled(2, first)(s) && idle(s) })
+		require.Equal(t, ran, begins(j.first.Events(c.job)))
+	}
+	alone(map[int]int{item: 1, 1 - item: 2})
+
+	g = start()
+	require.NoError(t, j.first.Console(c.java()).Trigger(c.job)) // for which Java, which leads now, spreads the items
+	g.wait("its item", func(runs []job.ShardingContext) bool { return len(runs) > 0 })
+	j.first.WaitEvents(c.job, func(events []javapeer.Event) bool { return len(events) >= 2*(3+1) })
+	item = ours()
+	c.eventually("nothing runs", idle)
+	before := begins(j.first.Events(c.job))
+	g.stop() // idle
+	before[0]++
+	before[1]++
+	alone(before)
 }

@@ -31,10 +31,12 @@ func (s *etcdCluster) inject(c *chaos, a action) {
 		time.Sleep(a.lasts)
 		s.restart(members...)
 	case restartStore:
+		began := now().time()
 		c.down(func() {
 			s.crash(members...)
 			s.restart(members...)
 		})
+		c.recordAbsence(began)
 	case freezeMember:
 		members = []*member{s.leader()}
 		if a.n%2 == 0 {

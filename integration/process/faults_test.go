@@ -98,13 +98,14 @@ func (z zkVictim) inject(c *chaos, a action) {
 	}
 	c.down(func() {
 		switch a.fault {
-		case killStoreLeader:
+		case killStoreLeader, restartStore:
+			began := now().time()
 			run(z.server.Kill)
-			time.Sleep(a.lasts)
-			run(func() error { return z.run(c) })
-		case restartStore:
-			run(z.server.Kill)
-			run(func() error { return z.run(c) })
+			if a.fault == killStoreLeader {
+				time.Sleep(a.lasts)
+			}
+			run(func() error { return z.server.Run(context.Background()) })
+			c.recordAbsence(began)
 		case freezeMember:
 			run(z.server.Freeze)
 			time.Sleep(a.lasts)
@@ -114,15 +115,14 @@ func (z zkVictim) inject(c *chaos, a action) {
 	})
 }
 
-// run starts the server again. It counts the time of sessions from when it has read them. If it takes longer than they last
-// to start, the machine is so busy that they may run out before it hears those who live.
-func (z zkVictim) run(c *chaos) error {
-	began := now().time()
-	err := z.server.Run(context.Background())
-	if now().time().Sub(began) > c.rules.TTL {
-		c.recordThaw(began)
+// recordAbsence writes down that the whole store has been away, from a moment until now. A session counts itself lost when a
+// sixth of its time is left and nothing has proved it, and the last proof may be as old: so if the machine is so busy that the
+// store was away for longer than half of that time, sessions may run out before it has heard those who live.
+func (c *cluster) recordAbsence(from time.Time) {
+	if away := now().time().Sub(from); away > c.rules.TTL/2 {
+		c.t.Logf("the store was away for %s: sessions may have run out", away.Round(time.Millisecond))
+		c.recordThaw(from)
 	}
-	return err
 }
 
 // awaitService implements [victimStore]. A server that stands alone serves as soon as it runs.

@@ -15,14 +15,21 @@ import (
 func (c *cluster) judge() *observations {
 	c.t.Helper()
 	o := c.observe()
+	bad := false
 	for _, cfg := range c.jobs {
 		findings := checker.Judge(o.history(cfg.Name), c.rules)
+		bad = bad || len(findings) > 0
 		for i, finding := range findings {
 			if i == 10 {
 				c.t.Errorf("job %s: and %d more", cfg.Name, len(findings)-i)
 				break
 			}
 			c.t.Errorf("job %s: %s", cfg.Name, finding)
+		}
+	}
+	if bad { // whoever reads that asks what happened then
+		for _, i := range o.incidents {
+			c.t.Logf("incident: %s", i)
 		}
 	}
 	for _, fault := range o.unreported() {

@@ -47,11 +47,12 @@
 // # Replays
 //
 // A replay is exact: the same transcript, to the nanosecond and the byte, but for the random names of rounds, which are
-// numbered instead, and for seeds whose retries pause, as a pause varies by chance, or whose code waits for a hook, which
-// lets all of it go in one instant. TestAReplayIsExact holds that for a few seeds, and a replay compares its tries. In which
-// order Go's runtime lets goroutines go that are ready in one instant is chance, so nothing that matters happens in one:
+// numbered instead, and for some of the seeds whose code waits for a hook, which lets all of it go in one instant.
+// TestAReplayIsExact holds that for a few seeds, and a replay compares its tries. What the scheduler does by chance, it does
+// by the clock (package chance). In which order Go's runtime lets goroutines go that are ready in one instant, and in which
+// order a map yields what is in it, is chance, so nothing that matters happens in one instant or follows the order of a map:
 // every process has a network delay of its own, every message of a process takes a few microseconds more by what it is about
-// ([memory.WithSpread]), and the driver keeps off the instants at which jobs fire.
+// ([memory.WithSpread]), code does not end, and the driver does nothing, in the instants at which jobs fire.
 //
 // # What a seed can notice
 //

@@ -609,7 +609,7 @@ func (p *plan) work(sc job.ShardingContext) work {
 		w.takes = p.pace.scaled(time.Duration(r.ExpFloat64() * 6 * float64(time.Second)))
 		w.stubborn = r.IntN(8) == 0
 	}
-	w.takes = min(w.takes, p.pace.scaled(longestWork))
+	w.takes = min(w.takes, p.pace.scaled(longestWork)-time.Duration(1+h.Sum64()%1000)*time.Microsecond) // its end is no fire's instant
 	if p.quickly && sc.Source == job.Failover {
 		w.takes = min(w.takes, 100*time.Millisecond)
 	}

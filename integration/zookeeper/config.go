@@ -16,6 +16,9 @@ func (o options) config(all []place, own int) string {
 	fmt.Fprintf(&b, "tickTime=%d\nmaxSessionTimeout=%d\n", o.tick.Milliseconds(), longestSession)
 	fmt.Fprintf(&b, "clientPort=%s\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\n", port)
 	fmt.Fprintf(&b, "admin.enableServer=false\n4lw.commands.whitelist=srvr,ruok,cons,dump,wchs,mntr\n")
+	for _, line := range o.lines {
+		fmt.Fprintln(&b, line)
+	}
 	if len(all) > 1 {
 		fmt.Fprintf(&b, "initLimit=100\nsyncLimit=20\n")
 		for i, p := range all {

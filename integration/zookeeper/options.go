@@ -11,6 +11,7 @@ type options struct {
 	whole bool
 	heap  string
 	flags []string
+	lines []string
 	via   func(from, to int, address string) string
 }
 
@@ -40,6 +41,11 @@ func WithHeap(size string) Option { return func(o *options) { o.heap = size } }
 // WithJavaFlags adds flags of the Java virtual machine, such as "-Djute.maxbuffer=65536".
 func WithJavaFlags(flags ...string) Option {
 	return func(o *options) { o.flags = append(o.flags, flags...) }
+}
+
+// WithConfig adds lines to the configuration of the servers, such as "localSessionsEnabled=true".
+func WithConfig(lines ...string) Option {
+	return func(o *options) { o.lines = append(o.lines, lines...) }
 }
 
 // WithPeersVia has the servers of an ensemble reach each other by other addresses, such as those of proxies. via is asked for

@@ -35,19 +35,27 @@ func newPlaces(count int) ([]place, error) {
 }
 
 // serves tells whether a server serves. One that has no quorum says that it does not.
-func serves(ctx context.Context, address string) bool {
-	return strings.Contains(state(ctx, address), "Mode: ")
+func serves(ctx context.Context, address string, patience time.Duration) bool {
+	return strings.Contains(state(ctx, address, patience), "Mode: ")
 }
 
-// state asks a server for its state. It is empty if there is no answer.
-func state(ctx context.Context, address string) string {
-	dialer := net.Dialer{Timeout: 5 * time.Second}
+// The bounds of the patience with a server that is asked for its state. One that starts may take a connection and never answer
+// on it: another one soon tells more.
+const (
+	leastPatience = 250 * time.Millisecond
+	mostPatience  = 5 * time.Second
+)
+
+// state asks a server for its state. It is empty if there is no answer in time.
+func state(ctx context.Context, address string, patience time.Duration) string {
+	deadline := time.Now().Add(patience)
+	dialer := net.Dialer{Deadline: deadline}
 	conn, err := dialer.DialContext(ctx, "tcp", address)
 	if err != nil {
 		return ""
 	}
 	defer conn.Close() //nolint:errcheck // the answer is read
-	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	_ = conn.SetDeadline(deadline)
 	if _, err := io.WriteString(conn, "srvr"); err != nil {
 		return ""
 	}

@@ -102,7 +102,7 @@ func (s *Server) Addresses() []string { return []string{s.address} }
 
 // Leads tells whether the server says that it leads its ensemble.
 func (s *Server) Leads(ctx context.Context) bool {
-	return strings.Contains(state(ctx, s.address), "Mode: leader")
+	return strings.Contains(state(ctx, s.address, mostPatience), "Mode: leader")
 }
 
 // Kill ends the server with SIGKILL. Its data stay.
@@ -188,7 +188,8 @@ func (s *Server) ready(ctx context.Context) error {
 	if p == nil {
 		return fmt.Errorf("the server at %s was killed while it started", s.address)
 	}
-	for !serves(ctx, s.address) {
+	began := time.Now()
+	for !serves(ctx, s.address, min(max(leastPatience, time.Since(began)), mostPatience)) {
 		select {
 		case <-p.Gone():
 			return fmt.Errorf("the server at %s ended while it started:\n%s", s.address, s.Log())
