@@ -38,6 +38,7 @@ var suite = []struct {
 	{"RejectedEvents", testRejectedEvents},
 	{"ConstraintOnNames", testConstraintOnNames},
 	{"NoPartition", testNoPartition},
+	{"NothingOfNow", testNothingOfNow},
 	{"NarrowTable", testNarrowTable},
 	{"PrepareTogether", testPrepareTogether},
 	{"IndexesOfATableWithRows", testIndexesOfATableWithRows},

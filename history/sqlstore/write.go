@@ -24,10 +24,10 @@ func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	}
 	left := s.unrefused(events)
 	err := s.writeAll(ctx, left, texts.Clean)
-	r := &refusals{takes: make(map[string]bool), count: len(events) - len(left)}
+	r := &refusals{newest: make(map[string]time.Time), asked: make(map[string]bool), count: len(events) - len(left)}
 	if err != nil && ctx.Err() == nil && s.db.PingContext(ctx) == nil {
 		if err = s.writeRefused(ctx, left, err, r); err == nil {
-			err = r.settleDoubts()
+			err = s.settleDoubts(ctx, r)
 		}
 	}
 	if err != nil {
@@ -53,32 +53,44 @@ var errRefusedBefore = errors.New("the tables cannot hold them")
 
 // refusals is what a Write learns of the events that are refused.
 type refusals struct {
-	waited bool            // until others let go of what they may have locked
-	takes  map[string]bool // by table: whether it takes rows at all
-	count  int             // of events that the tables cannot hold
-	last   error           // why
-	doubts []doubt         // refused events of tables that may be out of order
+	waited bool                 // until others let go of what they may have locked
+	newest map[string]time.Time // by table: the newest event that it has taken
+	asked  map[string]bool      // by table: whether it took a row of now when it was asked
+	count  int                  // of events that the tables cannot hold
+	last   error                // why
+	doubts []doubt              // refused events of tables that may be out of order
 }
 
-// doubt is an event that its table refuses, which has not taken any other.
+// doubt is an event that its table refuses, of which nothing shows that the table takes others of its time.
 type doubt struct {
-	table string
+	event history.Event
 	err   error
 }
 
 // mostDoubts bounds how many events a table is asked to take that takes none.
 const mostDoubts = 16
 
-// settleDoubts counts the events in doubt whose tables have taken others since. Of the other ones, it returns why they were
-// refused.
-func (r *refusals) settleDoubts() error {
+// settleDoubts counts the events in doubt whose tables take others, as was seen since. Of the other ones, it returns why they
+// were refused.
+func (s *Store) settleDoubts(ctx context.Context, r *refusals) error {
+	clear(r.asked) // what was stored since may be a row to copy
 	for _, d := range r.doubts {
-		if !r.takes[d.table] {
+		if !s.takesOthers(ctx, d.event, r) {
 			return d.err
 		}
-		r.count, r.last = r.count+1, d.err
+		r.refuse(d.err)
 	}
 	return nil
+}
+
+// refuse counts an event that the tables cannot hold.
+func (r *refusals) refuse(err error) { r.count, r.last = r.count+1, err }
+
+// took notes that a table has taken an event.
+func (r *refusals) took(e history.Event) {
+	if t, at := tableOf(e), timeOf(e); at.After(r.newest[t]) {
+		r.newest[t] = at
+	}
 }
 
 // writeRefused stores events that a database which answers has refused together: by halves, so that a batch with one event
@@ -93,7 +105,7 @@ func (s *Store) writeRefused(ctx context.Context, events []history.Event, refuse
 		switch {
 		case err == nil:
 			for _, e := range half {
-				r.takes[tableOf(e)] = true
+				r.took(e)
 			}
 		case ctx.Err() == nil:
 			err = s.writeRefused(ctx, half, err, r)
@@ -134,6 +146,7 @@ func (s *Store) writeOne(ctx context.Context, one []history.Event, refused error
 			return refused
 		}
 		if refused = s.writeAll(ctx, one, texts.Clean); refused == nil {
+			r.took(one[0])
 			return nil
 		}
 	}
@@ -149,61 +162,82 @@ func (s *Store) writeOne(ctx context.Context, one []history.Event, refused error
 		before = now
 		if last = s.writeAll(ctx, one, form.text); last == nil {
 			form.tell(ctx, s.log, refused)
+			r.took(one[0])
 			return nil
 		}
 	}
 	switch {
 	case ctx.Err() != nil || !s.dialect.isOfRow(last):
 		return last
-	case s.takesRows(ctx, one[0], r):
-		r.count, r.last = r.count+1, last
+	case s.takesOthers(ctx, one[0], r):
+		r.refuse(last)
 		s.remember(one[0])
 	case len(r.doubts) < mostDoubts:
-		r.doubts = append(r.doubts, doubt{tableOf(one[0]), last})
+		r.doubts = append(r.doubts, doubt{one[0], last})
 	default:
 		return last
 	}
 	return nil
 }
 
-// takesRows tells whether the table of an event takes a row that nothing can be said against. The row is not kept.
-func (s *Store) takesRows(ctx context.Context, like history.Event, r *refusals) bool {
-	t := tableOf(like)
-	if takes, known := r.takes[t]; known {
-		return takes
+// takesOthers tells whether the table of an event that it refuses takes others all the same: one that is as new, or a row of now.
+// An older one shows nothing: where tables are partitioned by time, or a constraint goes by it, those of yesterday may be taken
+// while today's partition is missing, and what is of today must wait for it.
+func (s *Store) takesOthers(ctx context.Context, e history.Event, r *refusals) bool {
+	t := tableOf(e)
+	if at := r.newest[t]; !at.IsZero() && !at.Before(timeOf(e)) {
+		return true
 	}
-	probe, at := rand.Text(), time.Now()
-	items := []history.Execution{{ID: probe, Job: "probe", Source: job.Scheduled, Start: at}}
-	var steps []history.Status
-	if t == statuses.name {
-		items, steps = nil, []history.Status{{ID: probe, Job: "probe", State: history.Staging, Time: at}}
+	takes, asked := r.asked[t]
+	if !asked {
+		takes = s.takesMadeUp(ctx, t) || s.takesCopy(ctx, t)
+		r.asked[t] = takes
 	}
-	err := s.transact(ctx, items, steps, texts.Clean, func(tx *sql.Tx) error {
-		// For tables without transactions, which MySQL may have. It need not be allowed.
-		_, _ = tx.ExecContext(ctx, s.dialect.bind("DELETE FROM "+t+" WHERE id = ?"), probe)
-		return tx.Rollback()
-	})
-	r.takes[t] = err == nil || s.takesCopy(ctx, t)
-	return r.takes[t]
+	return takes
 }
 
-// takesCopy tells whether a table takes a copy of its newest row: a constraint may be kept by rows that are there, and by none that
-// is made up, as of the names of jobs. The copy is not kept.
+// takesMadeUp tells whether a table takes a row of now that nothing can be said against. The row is not kept.
+func (s *Store) takesMadeUp(ctx context.Context, name string) bool {
+	probe, now := rand.Text(), time.Now()
+	items := []history.Execution{{ID: probe, Job: "probe", Source: job.Scheduled, Start: now}}
+	var steps []history.Status
+	if name == statuses.name {
+		items, steps = nil, []history.Status{{ID: probe, Job: "probe", State: history.Staging, Time: now}}
+	}
+	return s.transact(ctx, items, steps, texts.Clean, func(tx *sql.Tx) error {
+		// For tables without transactions, which MySQL may have. It need not be allowed.
+		_, _ = tx.ExecContext(ctx, s.dialect.bind("DELETE FROM "+name+" WHERE id = ?"), probe)
+		return tx.Rollback()
+	}) == nil
+}
+
+// takesCopy tells whether a table takes a copy of its newest row, with the times of now: a constraint may be kept by rows that are
+// there, and by none that is made up, as of the names of jobs. The copy is not kept.
 func (s *Store) takesCopy(ctx context.Context, name string) (takes bool) {
 	t := executions
 	if name == statuses.name {
 		t = statuses
 	}
-	columns := strings.Join(slices.DeleteFunc(t.names(), func(c string) bool { return c == "id" }), ", ")
-	probe := rand.Text()
+	probe, now := rand.Text(), s.time(time.Now())
+	columns, values, args := []string{"id"}, []string{"?"}, []any{probe}
+	for _, c := range t.names()[1:] {
+		value := c
+		switch c {
+		case t.time:
+			value, args = "?", append(args, now)
+		case "complete_time":
+			value, args = "CASE WHEN complete_time IS NULL THEN complete_time ELSE ? END", append(args, now)
+		}
+		columns, values = append(columns, c), append(values, value)
+	}
 	_ = s.session(ctx, func(conn *sql.Conn) error {
 		tx, err := conn.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
 		defer tx.Rollback() //nolint:errcheck // nothing of it is to stay
-		result, err := tx.ExecContext(ctx, s.dialect.bind("INSERT INTO "+name+" (id, "+columns+") SELECT ?, "+columns+" FROM "+name+
-			" ORDER BY "+t.time+" DESC LIMIT 1"), probe)
+		result, err := tx.ExecContext(ctx, s.dialect.bind("INSERT INTO "+name+" ("+strings.Join(columns, ", ")+") SELECT "+
+			strings.Join(values, ", ")+" FROM "+name+" ORDER BY "+t.time+" DESC LIMIT 1"), args...)
 		if err != nil {
 			return err
 		}
@@ -272,6 +306,18 @@ func tableOf(e history.Event) string {
 		return statuses.name
 	default:
 		return ""
+	}
+}
+
+// timeOf returns the time by which an event is stored.
+func timeOf(e history.Event) time.Time {
+	switch e := e.(type) {
+	case history.Execution:
+		return e.Start
+	case history.Status:
+		return e.Time
+	default:
+		return time.Time{}
 	}
 }
 

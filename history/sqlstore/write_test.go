@@ -272,8 +272,16 @@ func testNoPartition(t *testing.T, p place) {
 	exec(t, db, `ALTER TABLE JOB_EXECUTION_LOG MODIFY start_time TIMESTAMP(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
 		DROP PRIMARY KEY, ADD PRIMARY KEY (id, start_time)`)
 	exec(t, db, `ALTER TABLE JOB_EXECUTION_LOG PARTITION BY RANGE (UNIX_TIMESTAMP(start_time))
-		(PARTITION p1 VALUES LESS THAN (UNIX_TIMESTAMP('2037-01-01 00:00:00')))`)
+		(PARTITION p1 VALUES LESS THAN (UNIX_TIMESTAMP('2026-03-02 00:00:00')))`)
 	write(t, s, started(0, begin))
+	today := started(4, time.Now().UTC().Truncate(time.Millisecond))
+	for range 2 {
+		err := s.Write(t.Context(), []history.Event{today})
+		require.Error(t, err, "today's partition is late")
+		require.NotErrorAs(t, err, new(*history.RejectedError), "and comes")
+	}
+	exec(t, db, `ALTER TABLE JOB_EXECUTION_LOG ADD PARTITION (PARTITION p2 VALUES LESS THAN (UNIX_TIMESTAMP('2037-01-01 00:00:00')))`)
+	write(t, s, today)
 	for _, events := range [][]history.Event{
 		{started(1, begin.AddDate(11, 0, 0)), started(2, begin)},
 		{started(3, begin.AddDate(11, 0, 0))},
@@ -282,7 +290,28 @@ func testNoPartition(t *testing.T, p place) {
 		require.ErrorAs(t, s.Write(t.Context(), events), &rejected)
 		require.Equal(t, 1, rejected.Count)
 	}
-	require.Equal(t, []history.Execution{started(0, begin), started(2, begin)}, all(t, s))
+	require.Equal(t, []history.Execution{started(0, begin), started(2, begin), today}, all(t, s))
+}
+
+// A table that takes what is old and nothing of now, as while today's partition is missing, is out of order: what it takes of
+// yesterday, in the same batch or before, does not have events of now given up.
+func testNothingOfNow(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (start_time < '2026-03-02')"))
+	s := p.over(t, db)
+	write(t, s, started(0, begin), started(1, begin).Ended(begin.Add(time.Second), nil, nil))
+	now := time.Now()
+	for _, events := range [][]history.Event{
+		{started(2, now)},
+		{started(3, begin), started(2, now)},
+		{started(2, now), started(4, begin).Ended(begin.Add(time.Hour), nil, nil)},
+	} {
+		err := s.Write(t.Context(), events)
+		require.Error(t, err)
+		require.NotErrorAs(t, err, new(*history.RejectedError))
+	}
+	write(t, s, started(5, begin))
+	require.Len(t, all(t, s), 5, "no copy is left, and what is old was stored")
 }
 
 // A table that takes nothing, whatever it is, is out of order: its events are not given up.
