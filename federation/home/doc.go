@@ -37,8 +37,9 @@
 //	stop     A  the job is disabled, with a note that it moves to B; what runs ends by itself
 //	close    A  when nothing runs and owners have noted what their items missed, for which they have two seconds,
 //	            the configuration gives way to {"home":"b"}, which quotes it
-//	keep   B A  the place in B is kept by {"home":"a","arriving":true}, and A notes the revision of that: once
-//	            that node was written since, the job has arrived
+//	keep   B A  what B says of the job from before is deleted, and its place is kept by a new node,
+//	            {"home":"a","arriving":true}. A notes at which revision it was created: once that node was
+//	            written since, the job has arrived. A node that comes back with a backup is another one
 //	copy     B  records, missed fires, checkpoints, marks and the rest are copied and last, in one
 //	            transaction, the configuration and where fencing tokens start. What fits is copied with
 //	            that; what does not comes before, in several, and nobody looks at it until then

@@ -1,6 +1,7 @@
 package home_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/elasticron/elasticron/federation/home"
 	"github.com/elasticron/elasticron/registry"
+	"github.com/elasticron/elasticron/registry/memory"
 )
 
 // restore has a registry hold of the job what a backup holds, at higher revisions than ever, as etcdutl's --bump-revision does.
@@ -21,6 +23,32 @@ func (w *world) restore(name string, backup map[string]string) {
 		_, err := w.handles[name].Commit(w.t.Context(), registry.Txn{Then: []registry.Write{registry.Put(path, value)}})
 		require.NoError(w.t, err)
 	}
+}
+
+// older is a store whose config node was created when it says, as one that comes back with a backup, which has kept that.
+type older struct {
+	*memory.Registry
+	created registry.Revision
+}
+
+func (o older) aged(n registry.Node) registry.Node {
+	if n.Path == orders.Config() {
+		n.Created = o.created
+	}
+	return n
+}
+
+func (o older) Get(ctx context.Context, path string) (registry.Node, error) {
+	n, err := o.Registry.Get(ctx, path)
+	return o.aged(n), err
+}
+
+func (o older) List(ctx context.Context, path string) ([]registry.Node, registry.Revision, error) {
+	nodes, newest, err := o.Registry.List(ctx, path)
+	for i, n := range nodes {
+		nodes[i] = o.aged(n)
+	}
+	return nodes, newest, err
 }
 
 // diesBeforeItArrives moves the job until the mover dies, right before the commit that stores it in its new home.
@@ -183,6 +211,72 @@ func TestAnotherJobIsInANewHomeThatWasRestored(t *testing.T) {
 			w.remove("b")
 			w.moveAgain("b")
 			w.livesOnlyIn("b")
+		}
+	})
+}
+
+// The new home had the job before, and was restored from a backup of then. What is written to that copy since, and were it more
+// than all that was written before, does not make it the one that has arrived.
+func TestAnOlderCopyThatIsWrittenTo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, arrived := range []bool{false, true} {
+			w := newWorld(t)
+			w.store("b")
+			first, err := w.handles["b"].Get(t.Context(), orders.Config())
+			require.NoError(t, err)
+			backup := w.nodes("b")
+			w.move("a")
+			if arrived {
+				w.diesWhenItHasArrived("a", "b")
+			} else {
+				w.diesBeforeItArrives("b")
+			}
+			kept := w.nodes("a")
+			w.restore("b", backup)
+			w.put("b", config(t))
+			d, err := home.New("dir", names, func(_ context.Context, name string) (home.Store, error) {
+				if name == "b" {
+					return older{w.handles[name], first.Created}, nil
+				}
+				return w.handles[name], nil
+			})
+			require.NoError(t, err)
+			moved, err := d.Move(t.Context(), "orders", "b", home.MoveOptions{})
+			require.NoError(t, err)
+			require.Len(t, moved.Notes, 1)
+			require.Contains(t, moved.Notes[0], "a keeps a copy of it")
+			_, err = d.Move(t.Context(), "orders", "a", home.MoveOptions{})
+			require.ErrorIs(t, err, home.ErrLost)
+			require.Equal(t, kept, w.nodes("a"))
+		}
+	})
+}
+
+// A mover dies when it has made room in the directory for the node that keeps the job's place, and an old word of a third registry
+// leads there. The job is on its way, for all who look.
+func TestAMoverDiesBeforeItKeepsThePlace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, to := range []string{"b", "dir"} {
+			w := newWorld(t)
+			w.store("a")
+			w.put("c", at(to))
+			w.put("dir", at("a"))
+			w.put(to, at("a"))
+			died := w.directory(func(name string, txn registry.Txn, do func() error) error {
+				if name == to && !tries(txn) && len(w.nodes(to)) == 0 {
+					return errDied
+				}
+				return do()
+			})
+			_, err := died.Move(t.Context(), "orders", to, home.MoveOptions{})
+			require.ErrorIs(t, err, errDied)
+			require.Empty(t, w.nodes(to))
+			p := w.claimed()
+			require.Equal(t, []any{to, false, "a"}, []any{p.Registry, p.Exists, p.From})
+			w.move(to)
+			w.livesOnlyIn(to)
 		}
 	})
 }

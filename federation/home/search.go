@@ -156,10 +156,16 @@ func (d *Directory) agreed(ctx context.Context, job string, nodes []registry.Nod
 		if err != nil {
 			return Place{}, err
 		}
-		if found.Registry != "" && p != found {
+		switch {
+		case found.Registry == "" || p == found:
+			found = p
+		case p.Registry == found.Registry && !p.Exists && !found.Exists && (p.From == "" || found.From == ""):
+			if p.From != "" { // it is on its way there, which the other one has not heard of
+				found = p
+			}
+		default:
 			return Place{}, fmt.Errorf("%w: one registry says that it is in %s, another that it is in %s", ErrLost, found.Registry, p.Registry)
 		}
-		found = p
 	}
 	if circle != nil && !found.Exists && found.From == "" {
 		return Place{}, circle
