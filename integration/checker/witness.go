@@ -97,7 +97,7 @@ func (j *judge) witnessed(m missed, at time.Time, by string, from, upTo time.Tim
 }
 
 // silencing is what keeps an instance from telling others what an item has missed, and from hearing it. A stop does not: who
-// stops tells first.
+// stops tells first, for half a second of the registry's time, in which one that is neither slow nor paced takes all of it.
 var silencing = []Kind{Crashed, Cut, Paused, Slow, Down, Expired, Lost, Unwatched, Misset, Denied, Refused, Held, Paced}
 
 // bystander tells whether an instance that did not own an item knew of a fire and could tell its owner: it had taken part
