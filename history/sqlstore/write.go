@@ -24,11 +24,9 @@ func (s *Store) Write(ctx context.Context, events []history.Event) error {
 	}
 	left := s.unrefused(events)
 	err := s.writeAll(ctx, left, texts.Clean)
-	r := &refusals{newest: make(map[string]time.Time), asked: make(map[string]bool), count: len(events) - len(left)}
+	r := &refusals{newest: make(map[string]history.Event), asked: make(map[string]bool), count: len(events) - len(left)}
 	if err != nil && ctx.Err() == nil && s.db.PingContext(ctx) == nil {
-		if err = s.writeRefused(ctx, left, err, r); err == nil {
-			err = s.settleDoubts(ctx, r)
-		}
+		err = s.writeApart(ctx, left, err, r)
 	}
 	if err != nil {
 		s.doubtTables(ctx)
@@ -53,12 +51,12 @@ var errRefusedBefore = errors.New("the tables cannot hold them")
 
 // refusals is what a Write learns of the events that are refused.
 type refusals struct {
-	waited bool                 // until others let go of what they may have locked
-	newest map[string]time.Time // by table: the newest event that it has taken
-	asked  map[string]bool      // by table: whether it took a row of now when it was asked
-	count  int                  // of events that the tables cannot hold
-	last   error                // why
-	doubts []doubt              // refused events of tables that may be out of order
+	waited bool                     // until others let go of what they may have locked
+	newest map[string]history.Event // by table: the newest that it has taken
+	asked  map[string]bool          // by table: whether it took a row of now when it was asked
+	count  int                      // of events that the tables cannot hold
+	last   error                    // why
+	doubts []doubt                  // refused events of a table that may be out of order
 }
 
 // doubt is an event that its table refuses, of which nothing shows that the table takes others of its time.
@@ -73,8 +71,10 @@ const mostDoubts = 16
 // settleDoubts counts the events in doubt whose tables take others, as was seen since. Of the other ones, it returns why they
 // were refused.
 func (s *Store) settleDoubts(ctx context.Context, r *refusals) error {
+	doubts := r.doubts
+	r.doubts = nil
 	clear(r.asked) // what was stored since may be a row to copy
-	for _, d := range r.doubts {
+	for _, d := range doubts {
 		if !s.takesOthers(ctx, d.event, r) {
 			return d.err
 		}
@@ -88,9 +88,42 @@ func (r *refusals) refuse(err error) { r.count, r.last = r.count+1, err }
 
 // took notes that a table has taken an event.
 func (r *refusals) took(e history.Event) {
-	if t, at := tableOf(e), timeOf(e); at.After(r.newest[t]) {
-		r.newest[t] = at
+	if t := tableOf(e); r.newest[t] == nil || asNew(e, r.newest[t]) {
+		r.newest[t] = e
 	}
+}
+
+// asNew tells whether an event is as new as another one of its table, or newer, in all its times.
+func asNew(e, as history.Event) bool {
+	switch e := e.(type) {
+	case history.Execution:
+		as := as.(history.Execution)
+		return !e.Start.Before(as.Start) && (as.Running() || !e.Running() && !e.Complete.Before(as.Complete))
+	case history.Status:
+		return !e.Time.Before(as.(history.Status).Time)
+	default:
+		return false
+	}
+}
+
+// writeApart stores events that a database which answers has refused together: those of one table first, and then those of
+// the other, since one may be out of order, and is no reason to have the other wait.
+func (s *Store) writeApart(ctx context.Context, events []history.Event, refused error, r *refusals) (err error) {
+	for _, t := range []string{executions.name, statuses.name, ""} {
+		of := slices.DeleteFunc(slices.Clone(events), func(e history.Event) bool { return tableOf(e) != t })
+		if len(of) == 0 {
+			continue
+		}
+		failed := s.writeRefused(ctx, of, refused, r)
+		if failed == nil {
+			failed = s.settleDoubts(ctx, r)
+		}
+		r.doubts = nil
+		if err == nil {
+			err = failed
+		}
+	}
+	return err
 }
 
 // writeRefused stores events that a database which answers has refused together: by halves, so that a batch with one event
@@ -185,7 +218,7 @@ func (s *Store) writeOne(ctx context.Context, one []history.Event, refused error
 // while today's partition is missing, and what is of today must wait for it.
 func (s *Store) takesOthers(ctx context.Context, e history.Event, r *refusals) bool {
 	t := tableOf(e)
-	if at := r.newest[t]; !at.IsZero() && !at.Before(timeOf(e)) {
+	if taken := r.newest[t]; taken != nil && asNew(taken, e) {
 		return true
 	}
 	takes, asked := r.asked[t]
@@ -199,7 +232,7 @@ func (s *Store) takesOthers(ctx context.Context, e history.Event, r *refusals) b
 // takesMadeUp tells whether a table takes a row of now that nothing can be said against. The row is not kept.
 func (s *Store) takesMadeUp(ctx context.Context, name string) bool {
 	probe, now := rand.Text(), time.Now()
-	items := []history.Execution{{ID: probe, Job: "probe", Source: job.Scheduled, Start: now}}
+	items := []history.Execution{{ID: probe, Job: "probe", Source: job.Scheduled, Start: now, Complete: now, Success: true}}
 	var steps []history.Status
 	if name == statuses.name {
 		items, steps = nil, []history.Status{{ID: probe, Job: "probe", State: history.Staging, Time: now}}
@@ -212,21 +245,23 @@ func (s *Store) takesMadeUp(ctx context.Context, name string) bool {
 }
 
 // takesCopy tells whether a table takes a copy of its newest row, with the times of now: a constraint may be kept by rows that are
-// there, and by none that is made up, as of the names of jobs. The copy is not kept.
+// there, and by none that is made up, as of the names of jobs, or that an end comes after its start. The copy is not kept.
 func (s *Store) takesCopy(ctx context.Context, name string) (takes bool) {
 	t := executions
 	if name == statuses.name {
 		t = statuses
 	}
-	probe, now := rand.Text(), s.time(time.Now())
+	probe, now := rand.Text(), time.Now()
 	columns, values, args := []string{"id"}, []string{"?"}, []any{probe}
 	for _, c := range t.names()[1:] {
 		value := c
 		switch c {
 		case t.time:
-			value, args = "?", append(args, now)
+			value, args = "?", append(args, s.time(now))
 		case "complete_time":
-			value, args = "CASE WHEN complete_time IS NULL THEN complete_time ELSE ? END", append(args, now)
+			value, args = "?", append(args, s.time(now.Add(time.Second))) // also of one that runs: ends may be what is refused
+		case "fire_time":
+			value, args = "CASE WHEN fire_time IS NULL THEN fire_time ELSE ? END", append(args, s.time(now.Add(-time.Second)))
 		}
 		columns, values = append(columns, c), append(values, value)
 	}
@@ -306,18 +341,6 @@ func tableOf(e history.Event) string {
 		return statuses.name
 	default:
 		return ""
-	}
-}
-
-// timeOf returns the time by which an event is stored.
-func timeOf(e history.Event) time.Time {
-	switch e := e.(type) {
-	case history.Execution:
-		return e.Start
-	case history.Status:
-		return e.Time
-	default:
-		return time.Time{}
 	}
 }
 

@@ -314,6 +314,52 @@ func testNothingOfNow(t *testing.T, p place) {
 	require.Len(t, all(t, s), 5, "no copy is left, and what is old was stored")
 }
 
+// What is out of order with one table does not have the events of the other one wait, be there ever so many.
+func testNothingOfNowInOneTable(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (start_time < '2026-03-02')"))
+	s := p.over(t, db)
+	now := time.Now()
+	events := make([]history.Event, 0, 60)
+	for i := range 50 {
+		events = append(events, started(i, now))
+	}
+	r := round(now)
+	events = append(events, r.Staged(), r.Running(now), r.End())
+	err := s.Write(t.Context(), events)
+	require.Error(t, err)
+	require.NotErrorAs(t, err, new(*history.RejectedError))
+	steps, err := s.Statuses(t.Context(), history.StatusQuery{})
+	require.NoError(t, err)
+	require.Equal(t, 3, steps.Total)
+}
+
+// Ends of now wait where the table takes none of now, though it takes starts.
+func testNoEndsOfNow(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (complete_time < '2026-03-02')"))
+	s := p.over(t, db)
+	now := time.Now()
+	write(t, s, started(0, begin).Ended(begin, nil, nil), started(1, now))
+	err := s.Write(t.Context(), []history.Event{started(2, now), started(1, now).Ended(now, nil, nil), started(3, now)})
+	require.Error(t, err)
+	require.NotErrorAs(t, err, new(*history.RejectedError))
+	require.Len(t, all(t, s), 4)
+}
+
+// A constraint on times does not keep the store from telling that the table takes others than those of an unknown job.
+func testConstraintOnNamesAndTimes(t *testing.T, p place) {
+	db := p.open(t)
+	exec(t, db, javaExecutions(p.dialect, ", CHECK (job_name IN ('orders', 'mail')), CHECK (complete_time > start_time)"))
+	s := p.over(t, db)
+	write(t, s, started(0, begin).Ended(begin.Add(time.Second), nil, nil))
+	unknown := started(1, begin.Add(time.Hour))
+	unknown.Job = "new"
+	var rejected *history.RejectedError
+	require.ErrorAs(t, s.Write(t.Context(), []history.Event{unknown}), &rejected)
+	require.Equal(t, 1, rejected.Count)
+}
+
 // A table that takes nothing, whatever it is, is out of order: its events are not given up.
 func TestATableThatTakesNothing(t *testing.T) {
 	t.Parallel()
