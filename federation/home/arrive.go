@@ -32,6 +32,8 @@ func (m *mover) arrive(ctx context.Context) error {
 		there := theirs.Get(m.tree.Config())
 		_, elsewhere := jobtree.DecodeElsewhere(there)
 		switch {
+		case e.Arrived(there) && isConfig(there) && !goesOn(tokensOf(theirs.Get(m.tree.Tokens())), tokensOf(left.Get(m.tree.Tokens())), closed):
+			return &unprovedError{from: m.r.From, to: m.r.To}
 		case e.Arrived(there):
 			return m.noteLate(ctx, e, theirs)
 		case e.KeptBy(there) && e.Kept != 0:
@@ -59,14 +61,6 @@ func (m *mover) arrive(ctx context.Context) error {
 				return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
 			}
 			m.say("keeping its place in %s", m.r.To)
-			if there.Exists() {
-				// The node that keeps the place must be a new one, by which alone its arrival is told from a copy of before that
-				// comes back with a backup. Nobody takes the job for gone meanwhile: its former home says that it is on its way.
-				if err := m.d.deleteWord(ctx, m.r.To, there); err != nil {
-					return err
-				}
-				continue
-			}
 			if err := m.put(ctx, m.r.To, m.to, there, jobtree.Elsewhere{Home: m.r.From, Move: e.Move, Arriving: true}); err != nil {
 				return err
 			}

@@ -27,16 +27,21 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 		return refused("%s has a job of this name, which did not come from %s: remove one of them", m.r.To, m.r.From)
 	}
 	if e, _ := jobtree.DecodeElsewhere(theirs); e.Leaving() { // its copy would give way to that which comes
-		there, err := m.d.get(ctx, e.Home, m.r.Job)
+		_, unproved, err := m.d.proof(ctx, m.r.Job, m.r.To, theirs, e)
 		if err != nil {
 			return err
 		}
-		if e.Unproved(there) {
+		if unproved {
 			return &unprovedError{from: m.r.To, to: e.Home}
 		}
 	}
 	if !p.Exists {
 		return m.rename(ctx, p)
+	}
+	if !m.opts.DryRun {
+		if err := m.disown(ctx); err != nil {
+			return err
+		}
 	}
 	began := false // by this call, or seen to be under way
 	for {

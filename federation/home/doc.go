@@ -37,9 +37,8 @@
 //	stop     A  the job is disabled, with a note that it moves to B; what runs ends by itself
 //	close    A  when nothing runs and owners have noted what their items missed, for which they have two seconds,
 //	            the configuration gives way to {"home":"b"}, which quotes it
-//	keep   B A  what B says of the job from before is deleted, and its place is kept by a new node,
-//	            {"home":"a","arriving":true}. A notes at which revision it was created: once that node was
-//	            written since, the job has arrived. A node that comes back with a backup is another one
+//	keep   B A  the place in B is kept by {"home":"a","arriving":true}, and A notes the revision of that: once
+//	            that node was written since, the job has arrived
 //	copy     B  records, missed fires, checkpoints, marks and the rest are copied and last, in one
 //	            transaction, the configuration and where fencing tokens start. What fits is copied with
 //	            that; what does not comes before, in several, and nobody looks at it until then
@@ -78,7 +77,9 @@
 // A registry that is restored from a backup forgets its part of a move. If A does, and has the job again, that is where it is: the
 // place in B counts for nothing. If B does, or the job was removed there before A was cleaned up, A keeps all of it, nothing
 // proves that it has arrived, and nobody can tell these two apart: [Directory.Find] answers [ErrLost], nothing is deleted, and
-// Move copies it once more if it is told to; see [MoveOptions].
+// Move copies it once more if it is told to; see [MoveOptions]. An older copy that comes back in B, where the job had been before, is
+// told from the job that has arrived by where its fencing tokens start: below those of A. What A keeps is not deleted for it, wherever
+// that copy goes.
 //
 // An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //

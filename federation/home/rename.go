@@ -61,11 +61,11 @@ func (m *mover) former(ctx context.Context) (registry.Revision, error) {
 		return 0, refused("it was created in %s meanwhile: move it again", m.r.To)
 	}
 	if e.Leaving() { // its mover may have died when it had arrived
-		there, err := m.d.get(ctx, e.Home, m.r.Job)
+		there, unproved, err := m.d.proof(ctx, m.r.Job, m.r.To, theirs, e)
 		switch {
 		case err != nil:
 			return 0, err
-		case e.Unproved(there):
+		case unproved:
 			return 0, &unprovedError{from: m.r.To, to: e.Home}
 		case !e.Arrived(there):
 			return 0, refused("it is being moved from %s to %s: complete that first", m.r.To, e.Home)

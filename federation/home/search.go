@@ -30,12 +30,15 @@ func (d *Directory) search(ctx context.Context, job string, directory error) (Pl
 
 // beside looks for a job, which is not where the directory's word leads, in the other registries. If one has it, two had, and
 // whoever removed it where it was at home left it there to go on. A registry that does not answer is left out: it has the job
-// only if somebody has stored it there beside its home.
+// only if somebody has stored it there beside its home. If it has left one of them and is on its way, it is where it goes, be that
+// where the word leads or not.
 func (d *Directory) beside(ctx context.Context, job string, word registry.Node, p Place) (Place, error) {
-	here, err := d.holders(ctx, job)
+	here, nodes, err := d.holders(ctx, job)
 	switch {
-	case err != nil, len(here) == 0:
+	case err != nil:
 		return p, err
+	case len(here) == 0:
+		return d.underWay(ctx, job, nodes, p)
 	case slices.Contains(here, p.Registry): // it was stored by now
 		p.Exists = true
 		return p, nil
@@ -45,28 +48,44 @@ func (d *Directory) beside(ctx context.Context, job string, word registry.Node, 
 	return Place{Registry: here[0], Exists: true, told: true, misled: word}, nil
 }
 
-// holders returns the registries that have a job's configuration, as they all had at one time. Those that do not answer are left
-// out.
-func (d *Directory) holders(ctx context.Context, job string) (here []string, err error) {
+// underWay returns where a job is on its way that no registry has; p if no registry says that it has left.
+func (d *Directory) underWay(ctx context.Context, job string, nodes []registry.Node, p Place) (Place, error) {
+	for i, n := range nodes {
+		if e, _ := jobtree.DecodeElsewhere(n); !e.Leaving() {
+			continue
+		}
+		on, err := d.follow(ctx, job, d.names[i], n)
+		if err == nil && on.From != "" || errors.Is(err, ErrAway) {
+			on.told = true
+			return on, err
+		}
+	}
+	return p, ctx.Err()
+}
+
+// holders returns the registries that have a job's configuration, as they all had at one time, and what all of them said last.
+// Those that do not answer are left out.
+func (d *Directory) holders(ctx context.Context, job string) (here []string, nodes []registry.Node, err error) {
 	var before []registry.Node
 	for {
-		nodes, errs := d.read(ctx, job, d.names)
+		var errs []error
+		nodes, errs = d.read(ctx, job, d.names)
 		here = nil
 		for i, name := range d.names {
 			switch {
 			case errs[i] != nil && (ctx.Err() != nil || !errors.Is(errs[i], ErrAway)):
-				return nil, errs[i]
+				return nil, nil, errs[i]
 			case isConfig(nodes[i]):
 				here = append(here, name)
 			}
 		}
 		if len(here) > 1 {
 			if err := d.seenAsOne(nodes); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		}
 		if len(here) < 2 || before != nil && slices.EqualFunc(before, nodes, sameRevision) {
-			return here, nil
+			return here, nodes, nil
 		}
 		before = nodes // a job that moves meanwhile may be seen in both
 	}

@@ -140,18 +140,17 @@ func (m *mover) tidy(ctx context.Context, p Place) error {
 		}
 		m.id = ""
 		if e.Leaving() { // its mover may have died when it had arrived
-			there, err := m.d.get(ctx, e.Home, m.r.Job)
-			if err == nil && e.Unproved(there) {
-				unproved := &unprovedError{from: name, to: e.Home}
+			there, unproved, err := m.d.proof(ctx, m.r.Job, name, n, e)
+			if err == nil && unproved {
 				if !p.Exists && e.Home == m.r.To {
 					m.r.Done = false
-					return unproved
+					return &unprovedError{from: name, to: e.Home}
 				}
 				m.note("%s keeps a copy of it, and nothing proves that it is what has come to %s, which was perhaps restored from a backup: "+
 					"nothing of it was deleted. If it is the one that counts, remove the job in %s and move it again: elasticron move --again, "+
 					"or MoveOptions.Again", name, e.Home, e.Home)
 			}
-			if err != nil || !e.Arrived(there) {
+			if err != nil || unproved || !e.Arrived(there) {
 				continue
 			}
 			m.id, m.r.Resumed = e.Move, true

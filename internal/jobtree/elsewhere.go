@@ -20,8 +20,8 @@ type Elsewhere struct {
 	// Config is the configuration of a job that has left and not arrived yet, as it is to be there. It stands only in the
 	// registry that the job leaves, until it has arrived.
 	Config string
-	// Kept is the revision at which the node was created that keeps the job's place in its new home; 0 while that is not known.
-	// Once it is known, the job has arrived when that node was written since. Where nothing moves, it is the revision of
+	// Kept is the revision of the node that keeps the job's place in its new home; 0 while that is not known. Once it is
+	// known, the job has arrived when that node was written since, and is not an older copy from a backup. Where nothing moves, it is the revision of
 	// what Home says of where the job is, if that is older than this word and does not count any more.
 	Kept registry.Revision
 	// Since is when the job was stopped for its move.
@@ -33,19 +33,18 @@ type Elsewhere struct {
 // Leaving tells whether the job has left and is not known to have arrived.
 func (e Elsewhere) Leaving() bool { return e.Config != "" }
 
-// KeptBy tells whether a config node of the new home keeps the place of a job that is leaving. It was created for that.
+// KeptBy tells whether a config node of the new home keeps the place of a job that is leaving.
 func (e Elsewhere) KeptBy(n registry.Node) bool {
 	place, is := DecodeElsewhere(n)
-	return is && place.Arriving && place.Move == e.Move && n.Created == n.Revision && (e.Kept == 0 || e.Kept == n.Revision)
+	return is && place.Arriving && place.Move == e.Move && (e.Kept == 0 || e.Kept == n.Revision)
 }
 
 // Arrived tells whether a job that was leaving has arrived, as the config node of its new home proves: it is the one that
-// kept the place, and was written since. Another node of this path was created at another revision: one that somebody has made
-// since, or one of before that came back with a backup, whatever was written to it then.
+// kept the place, and was written since.
 func (e Elsewhere) Arrived(n registry.Node) bool {
 	place, is := DecodeElsewhere(n)
 	keptAnew := is && place.Arriving && place.Move == e.Move
-	return e.Kept != 0 && n.Created == e.Kept && n.Revision > e.Kept && !keptAnew
+	return e.Kept != 0 && n.Created <= e.Kept && n.Revision > e.Kept && !keptAnew
 }
 
 // Unproved tells whether a job that was leaving is neither on its way nor proved to have arrived: the node that kept its place is
