@@ -21,8 +21,9 @@ type Elsewhere struct {
 	// registry that the job leaves, until it has arrived.
 	Config string
 	// Kept is the revision of the node that keeps the job's place in its new home; 0 while that is not known. Once it is
-	// known, the job has arrived when that node was written since, and is not an older copy from a backup. Where nothing moves, it is the revision of
-	// what Home says of where the job is, if that is older than this word and does not count any more.
+	// known, the job has arrived when that node was written since, and is not an older copy from a backup. Where nothing
+	// moves, it is the revision of what Home says of where the job is, if that is older than this word and does not count
+	// any more.
 	Kept registry.Revision
 	// Since is when the job was stopped for its move.
 	Since time.Time
