@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/zookeeper"
-	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -163,7 +162,7 @@ func (c *slowed) Read(p []byte) (int, error) {
 func TestSlowCommitsLeaveNoDoubt(t *testing.T) {
 	t.Parallel()
 	const ttl = 6 * time.Second
-	standstill.Retry(t, ttl/20, func() error {
+	despiteStalls(t, ttl/20, func() error {
 		r := open(t, func(c *zkcompat.Config) {
 			c.SessionTimeout = ttl
 			wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return answeredLater(conn, ttl*28/100) }}
