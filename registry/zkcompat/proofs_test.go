@@ -58,7 +58,6 @@ func TestABallotChangesNothing(t *testing.T) {
 
 		var ballots atomic.Int64
 		config := configOf(server, "ballots")
-		config.SessionTimeout = 2 * time.Second
 		wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, new(atomic.Bool)} }}
 		wire.on(&config)
 		r, err := zkcompat.Open(t.Context(), config)
@@ -93,25 +92,27 @@ func TestOwnWritesProveTheSession(t *testing.T) {
 	for name, followed := range map[string]bool{"by themselves": false, "together": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var ballots atomic.Int64
-			var drop atomic.Bool
-			r := open(t, func(c *zkcompat.Config) {
-				wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, &drop} }}
-				wire.on(c)
-			})
-			session, err := r.Session(t.Context())
-			require.NoError(t, err)
-			put(t, r, registry.Put("/n", ""))
-			if followed {
-				_, err := r.View(t.Context(), registry.Root)
+			despiteStalls(t, testTTL/2, func() error {
+				var ballots atomic.Int64
+				var drop atomic.Bool
+				r := open(t, func(c *zkcompat.Config) {
+					wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, &drop} }}
+					wire.on(c)
+				})
+				session, err := r.Session(t.Context())
 				require.NoError(t, err)
-			}
-			drop.Store(true)
-			defer drop.Store(false)
-			for begin := time.Now(); time.Since(begin) < 2*session.TTL(); {
 				put(t, r, registry.Put("/n", ""))
-			}
-			require.NoError(t, session.Err())
+				if followed {
+					_, err := r.View(t.Context(), registry.Root)
+					require.NoError(t, err)
+				}
+				drop.Store(true)
+				defer drop.Store(false)
+				for begin := time.Now(); time.Since(begin) < 2*session.TTL(); {
+					put(t, r, registry.Put("/n", ""))
+				}
+				return session.Err()
+			})
 		})
 	}
 }
