@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -108,8 +109,14 @@ func TestOwnWritesProveTheSession(t *testing.T) {
 				}
 				drop.Store(true)
 				defer drop.Store(false)
+				ctx, giveUp := context.WithCancel(t.Context()) // without ballots, nothing is written after the session
+				defer giveUp()
+				go func() { <-session.Done(); giveUp() }()
+				write := registry.Txn{Then: []registry.Write{registry.Put("/n", "")}, Repeat: registry.RepeatHarmless}
 				for begin := time.Now(); time.Since(begin) < 2*session.TTL(); {
-					put(t, r, registry.Put("/n", ""))
+					if _, err := r.Commit(ctx, write); err != nil {
+						return errors.Join(err, session.Err())
+					}
 				}
 				return session.Err()
 			})
