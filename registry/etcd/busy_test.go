@@ -16,7 +16,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 )
@@ -100,7 +99,7 @@ func TestSlowKeepAlivesKeepTheSession(t *testing.T) {
 			},
 		))
 	})
-	standstill.Retry(t, time.Second, func() error {
+	despiteStalls(t, sharedServer(t), time.Second, func() error {
 		s := session(t, r)
 		by.Store(int64(s.TTL() * 3 / 10))
 		defer by.Store(0)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/elasticron/elasticron/integration/etcdserver"
 	"github.com/elasticron/elasticron/integration/proxy"
+	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/etcd"
 )
@@ -65,6 +66,14 @@ func namespaceOf(tb testing.TB) string {
 func adminOf(tb testing.TB, server *etcdserver.Server) *clientv3.Client {
 	tb.Helper()
 	return connect(tb, []*etcdserver.Server{server})
+}
+
+// despiteStalls tells a story about a server that fails if that, or this process, stands still for slack. It is told again if it
+// failed and one of them did.
+func despiteStalls(t *testing.T, server *etcdserver.Server, slack time.Duration, story func() error) {
+	t.Helper()
+	bystander := adminOf(t, server)
+	standstill.RetryBeside(t, slack, func() { _, _ = bystander.Get(t.Context(), "bystander") }, story)
 }
 
 func session(tb testing.TB, r registry.Sessioner) *registry.Session {

@@ -10,7 +10,6 @@ import (
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	"google.golang.org/grpc"
 
-	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry/etcd"
 )
 
@@ -65,7 +64,7 @@ func TestAHungLoginCostsNoSession(t *testing.T) {
 	r := open(t, []string{server.Endpoints()[0], newProxy(t, server.Endpoints()[0]).endpoint()}, member.on, func(c *etcd.Config) {
 		c.Namespace, c.Username, c.Password, c.SessionTTL = "ours", "me", "secret", 8*time.Second
 	})
-	standstill.Retry(t, time.Second, func() error {
+	despiteStalls(t, server, time.Second, func() error {
 		member.frozen.Store(false)
 		member.logins.Store(1)
 		s := session(t, r)

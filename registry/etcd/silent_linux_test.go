@@ -20,35 +20,37 @@ import (
 func TestASilentConnectionDoesNotCostTheSession(t *testing.T) {
 	t.Parallel()
 	const ttl = 3 * time.Second
-	var silenced atomic.Bool
-	calls, next := make(chan net.Conn, 100), make(chan struct{}, 100)
-	r := open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
-		c.SessionTTL = ttl
-		c.DialOptions = append(c.DialOptions, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
-			if silenced.Load() {
-				next <- struct{}{}
-			}
-			conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(address, "http://"))
-			if err == nil {
-				calls <- conn
-			}
-			return conn, err
-		}))
+	despiteStalls(t, sharedServer(t), ttl/4, func() error {
+		var silenced atomic.Bool
+		calls, next := make(chan net.Conn, 100), make(chan struct{}, 100)
+		r := open(t, sharedServer(t).Endpoints(), func(c *etcd.Config) {
+			c.SessionTTL = ttl
+			c.DialOptions = append(c.DialOptions, grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
+				if silenced.Load() {
+					next <- struct{}{}
+				}
+				conn, err := new(net.Dialer).DialContext(ctx, "tcp", strings.TrimPrefix(address, "http://"))
+				if err == nil {
+					calls <- conn
+				}
+				return conn, err
+			}))
+		})
+		session, err := r.Session(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, ttl, session.TTL())
+		silenced.Store(true)
+		for len(calls) > 0 {
+			silence(t, <-calls)
+		}
+		select {
+		case <-next:
+		case <-session.Done():
+			return session.Err()
+		}
+		put(t, r, "/a", "1")
+		return session.Err()
 	})
-	session, err := r.Session(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, ttl, session.TTL())
-	silenced.Store(true)
-	for len(calls) > 0 {
-		silence(t, <-calls)
-	}
-	select {
-	case <-next:
-	case <-session.Done():
-	}
-	require.NoError(t, session.Err())
-	put(t, r, "/a", "1")
-	require.NoError(t, session.Err())
 }
 
 // silence has the kernel drop whatever comes on a connection.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync/atomic"
@@ -75,27 +76,42 @@ func TestAFarewellIsSaidUntilItIsHeard(t *testing.T) {
 // A farewell on a silent connection, and then on one that nobody answers on, leaves time for another one.
 func TestAFarewellIsSaidAfterAnUnansweredConnection(t *testing.T) {
 	t.Parallel()
-	mute, wire := neverAnswers(t), proxy.Start(t, sharedServer(t).Address())
-	var dialed atomic.Int64
-	r, other := open(t, func(c *zkcompat.Config) {
-		c.SessionTimeout, c.DialTimeout = 8*time.Second, time.Minute
-		c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			switch dialed.Add(1) {
-			case 1:
-				address = wire.Address()
-			case 2:
-				address = mute
+	const ttl = 8 * time.Second
+	mute, other := neverAnswers(t), open(t, steadily)
+	despiteStalls(t, ttl*3/8, func() error {
+		wire := proxy.Start(t, sharedServer(t).Address())
+		var dialed atomic.Int64
+		r := open(t, func(c *zkcompat.Config) {
+			c.SessionTimeout, c.DialTimeout = ttl, time.Minute
+			c.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+				switch dialed.Add(1) {
+				case 1:
+					address = wire.Address()
+				case 2:
+					address = mute
+				}
+				return new(net.Dialer).DialContext(ctx, network, address)
 			}
-			return new(net.Dialer).DialContext(ctx, network, address)
+		})
+		session, err := r.Session(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, ttl, session.TTL())
+		_, err = r.Commit(t.Context(), registry.Txn{
+			Then: []registry.Write{registry.PutOwned("/owned", "", session)}, Repeat: registry.RepeatHarmless,
+		})
+		if err != nil {
+			return err
 		}
-	}), open(t)
-	session, err := r.Session(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, 8*time.Second, session.TTL())
-	put(t, r, registry.PutOwned("/owned", "", session))
-	wire.Cut()
-	require.NoError(t, r.Close(t.Context()))
-	_, err = other.Get(t.Context(), "/owned")
-	require.ErrorIs(t, err, registry.ErrNotFound)
-	require.EqualValues(t, 3, dialed.Load())
+		wire.Cut()
+		if err := r.Close(t.Context()); err != nil {
+			return err
+		}
+		if _, err := other.Get(t.Context(), "/owned"); !errors.Is(err, registry.ErrNotFound) {
+			return fmt.Errorf("what it owned is there: %w", err)
+		}
+		if n := dialed.Load(); n != 3 {
+			return fmt.Errorf("it connected %d times", n)
+		}
+		return nil
+	})
 }

@@ -83,7 +83,7 @@ func TestAServerThatGrantsLessTime(t *testing.T) {
 		}
 		return &lessGranted{Conn: conn}
 	}}
-	r := open(t, d.on)
+	r := open(t, d.on, steadily)
 	before, err := r.Session(t.Context())
 	require.NoError(t, err)
 	d.cut()
@@ -152,7 +152,7 @@ func TestASessionCountsForTheLeastThatAnyServerGrants(t *testing.T) {
 		}
 		return conn
 	}}
-	r := open(t, d.on, func(c *zkcompat.Config) { c.Logger = slog.New(log) })
+	r := open(t, d.on, steadily, func(c *zkcompat.Config) { c.Logger = slog.New(log) })
 	full, err := r.Session(t.Context())
 	require.NoError(t, err)
 	d.cut()

@@ -296,7 +296,7 @@ func TestChildrenOfOwnedNodesAreUnsupported(t *testing.T) {
 
 func TestTooLargeIsRefusedBeforeTheServerHangsUp(t *testing.T) {
 	t.Parallel()
-	r := open(t)
+	r := open(t, steadily)
 	before, err := r.Session(t.Context())
 	require.NoError(t, err)
 	_, err = r.Commit(t.Context(), registry.Txn{Then: []registry.Write{registry.Put("/a", strings.Repeat("x", 1<<20))}})

@@ -8,10 +8,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
 	"github.com/elasticron/elasticron/integration/zookeeper"
+	"github.com/elasticron/elasticron/internal/standstill"
 )
 
 // shared is the server of all tests that neither stop nor freeze one. Each test has a namespace.
@@ -33,6 +35,16 @@ func sharedServer(tb testing.TB) *zookeeper.Server {
 		tb.Fatal(err)
 	}
 	return server
+}
+
+// despiteStalls tells a story about the shared server that fails if that, or this process, stands still for slack. It is told
+// again if it failed and one of them did. The story opens what it breaks anew each time.
+func despiteStalls(t *testing.T, slack time.Duration, story func() error) {
+	t.Helper()
+	bystander := java(t)
+	znode := "/bystander-of-" + namespaceOf(t)
+	create(t, bystander, znode)
+	standstill.RetryBeside(t, slack, func() { _, _ = bystander.Set(znode, nil, -1) }, story)
 }
 
 // TestMain runs more tests at a time than there are processors, unless told how many: most of them wait

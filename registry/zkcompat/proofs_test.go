@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 	"net"
@@ -17,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/elasticron/elasticron/integration/zookeeper"
-	"github.com/elasticron/elasticron/internal/standstill"
 	"github.com/elasticron/elasticron/registry"
 	"github.com/elasticron/elasticron/registry/zkcompat"
 )
@@ -59,7 +59,6 @@ func TestABallotChangesNothing(t *testing.T) {
 
 		var ballots atomic.Int64
 		config := configOf(server, "ballots")
-		config.SessionTimeout = 2 * time.Second
 		wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, new(atomic.Bool)} }}
 		wire.on(&config)
 		r, err := zkcompat.Open(t.Context(), config)
@@ -94,25 +93,33 @@ func TestOwnWritesProveTheSession(t *testing.T) {
 	for name, followed := range map[string]bool{"by themselves": false, "together": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var ballots atomic.Int64
-			var drop atomic.Bool
-			r := open(t, func(c *zkcompat.Config) {
-				wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, &drop} }}
-				wire.on(c)
-			})
-			session, err := r.Session(t.Context())
-			require.NoError(t, err)
-			put(t, r, registry.Put("/n", ""))
-			if followed {
-				_, err := r.View(t.Context(), registry.Root)
+			despiteStalls(t, testTTL/2, func() error {
+				var ballots atomic.Int64
+				var drop atomic.Bool
+				r := open(t, func(c *zkcompat.Config) {
+					wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return balloting{conn, &ballots, &drop} }}
+					wire.on(c)
+				})
+				session, err := r.Session(t.Context())
 				require.NoError(t, err)
-			}
-			drop.Store(true)
-			defer drop.Store(false)
-			for begin := time.Now(); time.Since(begin) < 2*session.TTL(); {
 				put(t, r, registry.Put("/n", ""))
-			}
-			require.NoError(t, session.Err())
+				if followed {
+					_, err := r.View(t.Context(), registry.Root)
+					require.NoError(t, err)
+				}
+				drop.Store(true)
+				defer drop.Store(false)
+				ctx, giveUp := context.WithCancel(t.Context()) // without ballots, nothing is written after the session
+				defer giveUp()
+				go func() { <-session.Done(); giveUp() }()
+				write := registry.Txn{Then: []registry.Write{registry.Put("/n", "")}, Repeat: registry.RepeatHarmless}
+				for begin := time.Now(); time.Since(begin) < 2*session.TTL(); {
+					if _, err := r.Commit(ctx, write); err != nil {
+						return errors.Join(err, session.Err())
+					}
+				}
+				return session.Err()
+			})
 		})
 	}
 }
@@ -163,7 +170,7 @@ func (c *slowed) Read(p []byte) (int, error) {
 func TestSlowCommitsLeaveNoDoubt(t *testing.T) {
 	t.Parallel()
 	const ttl = 6 * time.Second
-	standstill.Retry(t, ttl/20, func() error {
+	despiteStalls(t, ttl/20, func() error {
 		r := open(t, func(c *zkcompat.Config) {
 			c.SessionTimeout = ttl
 			wire := dials{wrap: func(_ int, conn net.Conn) net.Conn { return answeredLater(conn, ttl*28/100) }}
