@@ -26,6 +26,7 @@ type Store struct {
 	log      *slog.Logger
 
 	prepared atomic.Bool
+	keyed    atomic.Bool   // both tables have the key that writes need
 	turn     chan struct{} // of size 1: whoever prepares the tables has put something into it
 
 	mu       sync.Mutex
