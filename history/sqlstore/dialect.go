@@ -22,6 +22,7 @@ type dialect struct {
 	tablesHave  string // a query of the names of a table's indexes; a parameter is the table, in lower case
 	keyless     string // a query of how many tables of a name, in lower case, have no key by which an upsert finds what is there
 	keyHasTime  bool   // that key may have the table's column of time beside the id, which is another parameter
+	clock       string // a query of the database's time, in ms, whether the connection comes from its own machine, and of the name of that
 	beside      string // has an index made while others write to the table; empty if that is so anyway, or cannot be
 	takeTurn    string // a query that tells whether a session is the only one that makes indexes beside writes; empty if all may
 	endTurn     string // ends that
@@ -56,6 +57,9 @@ var dialects = map[Dialect]dialect{
 			"SELECT bool_and(x.indimmediate) FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0] " +
 			"WHERE x.indrelid = t.oid AND x.indisunique AND x.indisvalid AND x.indpred IS NULL " +
 			"AND array_length(x.indclass, 1) = 1 AND a.attname = 'id') IS NOT TRUE",
+		// A socket of the machine has no address.
+		clock: "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT), CASE WHEN inet_client_addr() <> inet_server_addr() " +
+			"AND NOT inet_client_addr() <<= inet '127.0.0.0/8' AND inet_client_addr() <> inet '::1' THEN 0 ELSE 1 END, ''",
 		beside: "CONCURRENTLY ",
 		// Who has the turn waits for all who have looked at the database before, so nobody may wait for the turn.
 		takeTurn: "SELECT pg_try_advisory_lock(hashtext('elasticron indexes ' || current_schema()))",
@@ -74,6 +78,8 @@ var dialects = map[Dialect]dialect{
 			"WHERE i.table_schema = t.table_schema AND i.table_name = t.table_name AND i.non_unique = 0 GROUP BY i.index_name " +
 			"HAVING SUM(lower(i.column_name) = 'id') = 1 AND COUNT(*) = SUM(lower(i.column_name) IN ('id', ?)) AND COUNT(i.sub_part) = 0)",
 		keyHasTime: true,
+		clock: "SELECT CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED), " +
+			"SUBSTRING_INDEX(USER(), '@', -1) IN ('localhost', '127.0.0.1', '::1'), @@hostname",
 		// VALUES() is the one form that both MySQL and MariaDB know.
 		inserted: "VALUES(%s)", onConflict: "ON DUPLICATE KEY UPDATE ", ignore: "ON DUPLICATE KEY UPDATE id = id",
 		// Its usual collations pass over case, accents and spaces at the end.

@@ -57,6 +57,10 @@ var suite = []struct {
 	{"DeleteAtOnce", testDeleteAtOnce},
 	{"Retain", testRetain},
 	{"RetainByAClockThatIsAhead", testRetainByAClockThatIsAhead},
+	{"RetainAfterALeap", testRetainAfterALeap},
+	{"RetainAfterAPause", testRetainAfterAPause},
+	{"RetainWhenIdle", testRetainWhenIdle},
+	{"RetainByTheClockOfTheDatabase", testRetainByTheClockOfTheDatabase},
 }
 
 func TestSQLite(t *testing.T)     { runSuite(t, nil) }
