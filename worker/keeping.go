@@ -216,8 +216,8 @@ func (k *keeping) bound() {
 
 const notDeleted = "old outputs could not be deleted, will try again"
 
-// look tells that the file was deleted, renamed or replaced: the store refuses what is to be kept until the very file is back, and what
-// cannot wait is lost.
+// look tells that the file was deleted, renamed or replaced: the store refuses what is to be kept until the very file is back,
+// and what cannot wait is lost.
 func (k *keeping) look(ctx context.Context) {
 	now, err := os.Stat(k.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // so nobody knows

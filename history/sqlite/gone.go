@@ -10,12 +10,12 @@ import (
 	"github.com/elasticron/elasticron/history"
 )
 
-// ErrGone is the error of methods that read or write if somebody has deleted, renamed or replaced the file since it was opened. SQLite
-// goes on with what has no name any more: it would show what nobody adds to, and store what nobody finds.
+// ErrGone is the error of methods that read or write if somebody has deleted, renamed or replaced the file since it was opened.
+// SQLite goes on with what has no name any more: it would show what nobody adds to, and store what nobody finds.
 var ErrGone = errors.New("the file was deleted, renamed or replaced while it was open: put it back, or restart this process")
 
-// there returns ErrGone if what was opened has not its name any more. It opens nothing anew: what SQLite keeps next to the former file
-// would be taken for the new one's, and damage it.
+// there returns ErrGone if what was opened has not its name any more. It opens nothing anew: what SQLite keeps next to the
+// former file would be taken for the new one's, and damage it.
 func (s *Store) there() error {
 	now, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.file) {

@@ -13,8 +13,8 @@ import (
 	"github.com/elasticron/elasticron/history/sqlite"
 )
 
-// Who has a file open that was taken away, or begun anew by another process, says so, and stores nothing where nobody finds it. When
-// the very file is back, it goes on.
+// Who has a file open that was taken away, or begun anew by another process, says so, and stores nothing where nobody finds it.
+// When the very file is back, it goes on.
 func TestAFileThatIsTakenAway(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "history.db")

@@ -4,10 +4,10 @@
 //	store, err := sqlite.Open(ctx, "history.db")
 //	bus, err := history.NewBus(history.WithSink("history", store))
 //
-// Only one process at a time should write to the file; any number may read it. While another one writes, calls wait,
-// for ten seconds at most, or until their context ends. The file must lie on a local
-// disk. If somebody deletes, renames or replaces it while it is open, calls return [ErrGone]: nothing is shown that is not in the
-// file of that name, and the bus waits with events until the very file is back. An application links SQLite only if it imports this package.
+// Only one process at a time should write to the file; any number may read it. While another one writes, calls wait, for ten
+// seconds at most, or until their context ends. The file must lie on a local disk. If somebody deletes, renames or replaces it
+// while it is open, calls return [ErrGone]: nothing is shown that is not in the file of that name, and the bus waits with
+// events until the very file is back. An application links SQLite only if it imports this package.
 package sqlite
 
 import (

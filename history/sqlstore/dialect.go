@@ -51,8 +51,9 @@ var dialects = map[Dialect]dialect{
 		// Without what is left of a process that ended while it made an index, which is invalid.
 		tablesHave: "SELECT i.relname FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid JOIN pg_class t ON t.oid = x.indrelid " +
 			"JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = ANY (current_schemas(false)) AND t.relname = ? AND x.indisvalid",
-		// Of what has the name of the table, the one that statements find. A key that is looked at only when a transaction ends spoils an
-		// upsert, also beside another one. The classes of an index are those of its columns, without what it only carries.
+		// Of what has the name of the table, the one that statements find. A key that is looked at only when a transaction ends
+		// spoils an upsert, also beside another one. The classes of an index are those of its columns, without what it only
+		// carries.
 		keyless: "SELECT COUNT(*) FROM pg_class t WHERE t.oid = to_regclass($1) AND t.relkind IN ('r', 'p') AND (" +
 			"SELECT bool_and(x.indimmediate) FROM pg_index x JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = x.indkey[0] " +
 			"WHERE x.indrelid = t.oid AND x.indisunique AND x.indisvalid AND x.indpred IS NULL " +
@@ -72,7 +73,8 @@ var dialects = map[Dialect]dialect{
 		timestamp:  "TIMESTAMP(3)",
 		tableEnd:   " DEFAULT CHARSET=utf8mb4",
 		tablesHave: "SELECT index_name FROM information_schema.statistics WHERE table_schema = DATABASE() AND lower(table_name) = ?",
-		// A partitioned table has what it is divided by in each of its keys. An event's time is the same each time that it is written.
+		// A partitioned table has what it is divided by in each of its keys. An event's time is the same each time that it is
+		// written.
 		keyless: "SELECT COUNT(*) FROM information_schema.tables t WHERE t.table_schema = DATABASE() AND lower(t.table_name) = ? " +
 			"AND t.table_type = 'BASE TABLE' AND NOT EXISTS (SELECT 1 FROM information_schema.statistics i " +
 			"WHERE i.table_schema = t.table_schema AND i.table_name = t.table_name AND i.non_unique = 0 GROUP BY i.index_name " +

@@ -12,8 +12,8 @@ import (
 	"github.com/elasticron/elasticron/history/sqlstore"
 )
 
-// A table that somebody made without a key on its ids takes nothing, rather than the same event twice, until the key is there. What it
-// has is shown.
+// A table that somebody made without a key on its ids takes nothing, rather than the same event twice, until the key is there.
+// What it has is shown.
 func testNoKey(t *testing.T, p place) {
 	const key, late = "PRIMARY KEY (id)", "CONSTRAINT late UNIQUE (id) DEFERRABLE"
 	tables := map[string]string{"JOB_EXECUTION_LOG": javaExecutions(p.dialect, ""), "JOB_STATUS_TRACE_LOG": javaStatuses}

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// After a pause of events, a clock that nothing confirms is believed when they have come by it for the time of a trial. Both are no
-// longer than events are kept. A weekend is no pause: most often it is one of the jobs, and not of a clock that was set.
+// After a pause of events, a clock that nothing confirms is believed when they have come by it for the time of a trial. Both
+// are no longer than events are kept. A weekend is no pause: most often it is one of the jobs, and not of a clock that was set.
 const (
 	pause = 4 * 24 * time.Hour
 	trial = 24 * time.Hour
@@ -39,9 +39,10 @@ type limit struct {
 
 // Keeps returns the time before which events are older than keep. A clock that is ahead would have all deleted that others have
 // written, and what this process wrote before its clock was set. So Keeps goes by this clock or the database's, whichever is
-// earlier, if the database is on another machine. For a file, and a database on this machine, which has the same clock, it goes by
-// this clock or the newest event, whichever is earlier; and if events came after a pause of four days, by the last one before it, until
-// they have come for a day, in which the clock can be set right. Where keep is less, it takes the place of the days.
+// earlier, if the database is on another machine. For a file, and a database on this machine, which has the same clock, it goes
+// by this clock or the newest event, whichever is earlier; and if events came after a pause of four days, by the last one
+// before it, until they have come for a day, in which the clock can be set right. Where keep is less, it takes the place of the
+// days.
 func (s *Store) Keeps(ctx context.Context, keep time.Duration) (time.Time, error) {
 	until, err := s.limit(ctx, keep)
 	return until.before, err
@@ -124,8 +125,8 @@ func (s *Store) clockElsewhere(ctx context.Context, conn *sql.Conn) (time.Time, 
 	return time.UnixMilli(milliseconds), nil
 }
 
-// isHere tells whether a database is on this machine, by whether it says that the connection comes from its own and by the name of
-// its host, if it tells that.
+// isHere tells whether a database is on this machine, by whether it says that the connection comes from its own and by the name
+// of its host, if it tells that.
 func isHere(near bool, host string) bool {
 	name, err := os.Hostname()
 	return near || err == nil && host == name

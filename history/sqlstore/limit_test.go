@@ -58,8 +58,8 @@ func (r *retaining) says(times int, line string) {
 	r.log.Reset()
 }
 
-// The clock of the only process leaps ahead by far more than events are kept. What it writes by it does not confirm it, until a day of
-// events has passed.
+// The clock of the only process leaps ahead by far more than events are kept. What it writes by it does not confirm it, until a
+// day of events has passed.
 func testRetainAfterALeap(t *testing.T, p place) {
 	const said = `level=WARN msg="events came after a pause, or this clock is ahead`
 	r := retain(t, p)
