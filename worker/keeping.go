@@ -216,8 +216,8 @@ func (k *keeping) bound() {
 
 const notDeleted = "old outputs could not be deleted, will try again"
 
-// look tells that the file was deleted, renamed or replaced: SQLite goes on to write to what has no name any more, without an error.
-// Nothing is opened anew: what SQLite keeps next to the former file would be taken for the new one's, and damage it.
+// look tells that the file was deleted, renamed or replaced: the store refuses what is to be kept until the very file is back,
+// and what cannot wait is lost.
 func (k *keeping) look(ctx context.Context) {
 	now, err := os.Stat(k.path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) { // so nobody knows

@@ -197,7 +197,7 @@ func TestAnEndThatIsToldLate(t *testing.T) {
 	}
 }
 
-// A database whose file was deleted, or replaced, takes everything without an error, and nobody reads it. That is told, once.
+// A database whose file was deleted, or replaced, takes nothing. That is told, once.
 func TestAHistoryThatIsTakenAway(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer

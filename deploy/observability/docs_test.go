@@ -69,3 +69,31 @@ func TestTheDocsOfAlerts(t *testing.T) {
 	}
 	require.Equal(t, want, titles)
 }
+
+// The docs name each rule, and each panel of the processes, that stands on buckets.
+func TestTheDocsOfBuckets(t *testing.T) {
+	t.Parallel()
+	_, section, _ := strings.Cut(readDoc(t, "alerts.md"), "**Buckets.**")
+	section, _, _ = strings.Cut(section, "\n\n")
+	section = strings.Join(strings.Fields(section), " ")
+	var rules []string
+	for _, r := range readRules(t) {
+		if strings.Contains(r.Expr, "_bucket") {
+			rules = append(rules, r.Alert)
+		}
+	}
+	var named []string
+	for _, code := range inCode.FindAllStringSubmatch(section, -1) {
+		if strings.HasPrefix(code[1], "Elasticron") {
+			named = append(named, code[1])
+		}
+	}
+	require.Equal(t, rules, named)
+	for _, p := range readDashboard(t).Panels {
+		for _, target := range p.Targets {
+			if strings.Contains(target.Expr, "_bucket") && !strings.Contains(target.Expr, "elasticron_console_") {
+				require.Contains(t, section, "*"+p.Title+"*")
+			}
+		}
+	}
+}

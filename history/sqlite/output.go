@@ -49,6 +49,9 @@ func (s *Store) KeepOutput(ctx context.Context, o history.Output, most int) erro
 	if most < 1 {
 		return fmt.Errorf("keep output: the newest %d of an item are to be kept, want 1 or more", most)
 	}
+	if err := s.there(); err != nil {
+		return err
+	}
 	err := s.keepOutput(ctx, o, most)
 	if codeOf(err) == noSuchTable && s.prepareOutputs(ctx) == nil { // somebody may have dropped the table
 		err = s.keepOutput(ctx, o, most)
@@ -87,6 +90,9 @@ func (s *Store) Outputs(ctx context.Context, q history.OutputQuery) ([]history.O
 	case q.Limit < 0 || q.Limit > history.MaxOutputs:
 		return nil, fmt.Errorf("%w: %d outputs are not 1 to %d", history.ErrInvalidQuery, q.Limit, history.MaxOutputs)
 	}
+	if err := s.there(); err != nil {
+		return nil, err
+	}
 	statement := "SELECT id, job_name, sharding_item, fencing_token, start_time, bytes FROM ELASTICRON_OUTPUT_LOG WHERE job_name = ?"
 	args := []any{q.Job}
 	if q.Item != nil {
@@ -118,6 +124,9 @@ func (s *Store) Outputs(ctx context.Context, q history.OutputQuery) ([]history.O
 
 // Output implements [history.OutputReader].
 func (s *Store) Output(ctx context.Context, job, id string) (history.Output, error) {
+	if err := s.there(); err != nil {
+		return history.Output{}, err
+	}
 	o, start := history.Output{ID: id, Job: job}, int64(0)
 	err := s.db.QueryRowContext(ctx,
 		"SELECT sharding_item, fencing_token, start_time, bytes, output FROM ELASTICRON_OUTPUT_LOG WHERE id = ? AND job_name = ?", id, job).
@@ -137,6 +146,9 @@ const idsAtOnce = 500
 
 // OutputsOf implements [history.OutputFinder].
 func (s *Store) OutputsOf(ctx context.Context, ids []string) (map[string]int64, error) {
+	if err := s.there(); err != nil {
+		return nil, err
+	}
 	found := make(map[string]int64)
 	for some := range slices.Chunk(ids, idsAtOnce) {
 		if err := s.outputsOf(ctx, some, found); err != nil {

@@ -4,14 +4,16 @@
 //	store, err := sqlite.Open(ctx, "history.db")
 //	bus, err := history.NewBus(history.WithSink("history", store))
 //
-// Only one process at a time should write to the file; any number may read it. While another one writes, calls wait,
-// for ten seconds at most, or until their context ends. The file must lie on a local
-// disk. An application links SQLite only if it imports this package.
+// Only one process at a time should write to the file; any number may read it. While another one writes, calls wait, for ten
+// seconds at most, or until their context ends. The file must lie on a local disk. If somebody deletes, renames or replaces it
+// while it is open, calls return [ErrGone]: nothing is shown that is not in the file of that name, and the bus waits with
+// events until the very file is back. An application links SQLite only if it imports this package.
 package sqlite
 
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -25,7 +27,9 @@ import (
 // Store is a history in a file: an [sqlstore.Store] that keeps outputs of executions, too.
 type Store struct {
 	*sqlstore.Store
-	db *sql.DB
+	db   *sql.DB
+	path string
+	file os.FileInfo // of what had the path when it was opened
 }
 
 // Open opens the file at path, and makes the file and its tables if they are missing; a new file is for its owner
@@ -41,8 +45,10 @@ func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, er
 		return nil, fmt.Errorf("open history %q: it is no regular file", path)
 	}
 	created, err := os.OpenFile(absolute, os.O_CREATE|os.O_RDONLY, 0o600)
+	var info os.FileInfo
 	if err == nil {
-		err = created.Close()
+		info, err = created.Stat()
+		err = errors.Join(err, created.Close())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open history %q: %w", path, err)
@@ -56,13 +62,16 @@ func Open(ctx context.Context, path string, opts ...sqlstore.Option) (*Store, er
 		return nil, fmt.Errorf("open history %q: %w", path, err)
 	}
 	db := sql.OpenDB(patient{connector})
-	store := &Store{db: db}
+	store := &Store{db: db, path: absolute, file: info}
 	store.Store, err = sqlstore.New(db, sqlstore.SQLite, opts...)
 	if err == nil {
 		err = store.Prepare(ctx)
 	}
 	if err == nil {
 		err = store.prepareOutputs(ctx)
+	}
+	if err == nil {
+		err = store.there()
 	}
 	if err != nil {
 		_ = db.Close() // the first error counts

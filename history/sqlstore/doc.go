@@ -15,7 +15,7 @@
 // MySQL and MariaDB, modernc.org/sqlite for SQLite.
 //
 // The store deletes nothing unless you ask for it: run [Store.Retain] beside the scheduler, in one process
-// or in all.
+// or in all. It goes by no clock that nothing confirms, as [Store.Keeps] tells.
 //
 // # The tables
 //
@@ -28,6 +28,12 @@
 //
 //	JOB_EXECUTION_LOG      round_id, fire_time, fencing_token
 //	JOB_STATUS_TRACE_LOG   round_id
+//
+// Tables that Java or an administrator has created need the key that the store's own have, PRIMARY KEY (id), or else a unique
+// index of the column id alone: by it an event is known that is written again, or that ends. In PostgreSQL it may not be
+// DEFERRABLE. In MySQL it may have the table's time beside it, start_time or creation_time, as tables need that are
+// partitioned by it. To a table without one, nothing is written: [Store.Prepare] and [Store.Write] return [ErrNoKey], and the
+// bus waits and says why in its log, until the key is there. Its rows are shown and deleted as usual.
 //
 // The store writes words as Java knows them. It stores a run by hand as a NORMAL_TRIGGER with a round and
 // without a fire time, and reads it as [job.Manual]; one that was asked for a fire it reads as [job.Scheduled], as Java

@@ -41,8 +41,9 @@ func within(ctx context.Context, d time.Duration, ask func(context.Context) erro
 // by themselves, once, and again after an error, and do not wait for indexes of tables that have rows. Call Prepare to find out
 // early whether it works, or to do it with other rights than those of the process that runs later. If ctx ends while the indexes
 // are made, that goes on. Columns that take the database more than an hour, and indexes that take more than a day, make by hand.
+// Of a table without a key that tells events apart by their id, the error is [ErrNoKey].
 func (s *Store) Prepare(ctx context.Context) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.writable(ctx); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -59,6 +60,17 @@ func (s *Store) Prepare(ctx context.Context) error {
 	if i.err != nil {
 		s.prepared.Store(false) // the next call tries again
 		return fmt.Errorf("prepare the tables: %w", i.err)
+	}
+	return nil
+}
+
+// writable is ready, for events that are to be stored.
+func (s *Store) writable(ctx context.Context) error {
+	if err := s.ready(ctx); err != nil {
+		return err
+	}
+	if err := s.needKeys(ctx); err != nil {
+		return fmt.Errorf("prepare the tables: %w", err)
 	}
 	return nil
 }
@@ -126,6 +138,7 @@ func (s *Store) prepareInTurn(ctx context.Context) (err error) {
 func (s *Store) doubtTables(ctx context.Context) {
 	if ctx.Err() == nil {
 		s.prepared.Store(false)
+		s.keyed.Store(false)
 	}
 }
 

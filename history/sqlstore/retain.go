@@ -108,64 +108,41 @@ func (s *Store) deleteChunk(ctx context.Context, t table, before time.Time) (n i
 	return n, err
 }
 
-// Keeps returns the time before which events are older than keep: older than this clock says or, if that is earlier, than the
-// newest event. So what a process with a clock that is far ahead would delete, such as all that others have written, stays.
-func (s *Store) Keeps(ctx context.Context, keep time.Duration) (time.Time, error) {
-	if err := s.ready(ctx); err != nil {
-		return time.Time{}, err
-	}
-	var newest time.Time
-	err := s.ask(ctx, func(ctx context.Context, conn *sql.Conn) error {
-		for _, t := range []table{executions, statuses} {
-			var at time.Time
-			query := "SELECT " + t.time + " FROM " + t.name + " WHERE " + t.time + " IS NOT NULL ORDER BY " + t.time + " DESC LIMIT 1"
-			if err := conn.QueryRowContext(ctx, query).Scan(s.instant(&at)); err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return fmt.Errorf("read %s: %w", t.name, err)
-			}
-			if at.After(newest) {
-				newest = at
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		s.doubtTables(ctx)
-		return time.Time{}, err
-	}
-	now := time.Now()
-	if !newest.IsZero() && newest.Before(now) {
-		now = newest
-	}
-	return now.Add(-keep), nil
-}
-
 // Retain deletes events that are older than keep, as [Store.Keeps] has it, at once and then again each time that every has
 // passed, until ctx ends. If the database is away, or has not answered a statement after two minutes, Retain logs this and tries
-// again the next time. Several processes may run it.
+// again the next time. It also logs what stays though it is older by this process's clock. Several processes may run it.
 func (s *Store) Retain(ctx context.Context, keep, every time.Duration) error {
 	if keep <= 0 || every <= 0 {
 		return fmt.Errorf("%w: keep %s and every %s must be positive", ErrInvalidOption, keep, every)
 	}
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
+	var said limit
 	for {
-		var n int64
-		before, err := s.Keeps(ctx, keep)
-		if err == nil {
-			n, err = s.DeleteBefore(ctx, before)
-		}
-		switch {
-		case ctx.Err() != nil:
-			return nil
-		case err != nil:
-			s.log.WarnContext(ctx, "old events could not be deleted, will try again", "error", err, "deleted", n)
-		case n > 0:
-			s.log.InfoContext(ctx, "deleted old events", "deleted", n)
-		}
+		s.retainOnce(ctx, keep, &said)
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return nil
 		}
+	}
+}
+
+// retainOnce deletes what is too old, and logs what it did, unless ctx has ended.
+func (s *Store) retainOnce(ctx context.Context, keep time.Duration, said *limit) {
+	var n int64
+	until, err := s.limit(ctx, keep)
+	if err == nil {
+		n, err = s.DeleteBefore(ctx, until.before)
+	}
+	if err == nil {
+		err = s.explain(ctx, until, keep, said)
+	}
+	switch {
+	case ctx.Err() != nil:
+	case err != nil:
+		s.log.WarnContext(ctx, "old events could not be deleted, will try again", "error", err, "deleted", n)
+	case n > 0:
+		s.log.InfoContext(ctx, "deleted old events", "deleted", n)
 	}
 }

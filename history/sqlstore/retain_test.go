@@ -70,7 +70,8 @@ func testDeleteAtOnce(t *testing.T, p place) {
 func testRetain(t *testing.T, p place) {
 	s, _ := p.store(t)
 	now := time.Now()
-	write(t, s, started(0, now.Add(-2*time.Hour)), started(1, now))
+	between := round(now.Add(-40 * time.Minute))
+	write(t, s, started(0, now.Add(-90*time.Minute)), between.Staged(), started(1, now))
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Retain(ctx, time.Hour, 10*time.Millisecond) }()
@@ -81,7 +82,7 @@ func testRetain(t *testing.T, p place) {
 		}
 	}
 	require.Eventually(t, gone(0), time.Minute, 10*time.Millisecond)
-	write(t, s, started(2, now.Add(-2*time.Hour)))
+	write(t, s, started(2, now.Add(-90*time.Minute)))
 	require.Eventually(t, gone(2), time.Minute, 10*time.Millisecond, "again and again")
 	cancel()
 	require.NoError(t, <-done)

@@ -25,7 +25,11 @@ type Store struct {
 	location *time.Location
 	log      *slog.Logger
 
+	now    func() time.Time
+	isHere func(near bool, host string) bool
+
 	prepared atomic.Bool
+	keyed    atomic.Bool   // both tables have the key that writes need
 	turn     chan struct{} // of size 1: whoever prepares the tables has put something into it
 
 	mu       sync.Mutex
@@ -54,7 +58,7 @@ func WithLocation(location *time.Location) Option {
 }
 
 // WithLogger sets where the store logs events that it could not store as they are, and what
-// [Store.Retain] deletes. The default logs nothing.
+// [Store.Retain] deletes, and what it lets stay. The default logs nothing.
 func WithLogger(logger *slog.Logger) Option {
 	return func(s *Store) error {
 		if logger == nil {
@@ -69,7 +73,9 @@ func WithLogger(logger *slog.Logger) Option {
 // made by the first call that finds the database, or by [Store.Prepare]. The error lists every option
 // that is not allowed.
 func New(db *sql.DB, name Dialect, opts ...Option) (*Store, error) {
-	s := &Store{db: db, location: time.UTC, log: slog.New(slog.DiscardHandler), turn: make(chan struct{}, 1)}
+	s := &Store{
+		db: db, location: time.UTC, log: slog.New(slog.DiscardHandler), now: time.Now, isHere: isHere, turn: make(chan struct{}, 1),
+	}
 	var faults []error
 	if db == nil {
 		faults = append(faults, fmt.Errorf("%w: database is nil", ErrInvalidOption))

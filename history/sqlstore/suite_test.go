@@ -43,6 +43,9 @@ var suite = []struct {
 	{"NoEndsOfNow", testNoEndsOfNow},
 	{"ConstraintOnNamesAndTimes", testConstraintOnNamesAndTimes},
 	{"NarrowTable", testNarrowTable},
+	{"NoKey", testNoKey},
+	{"KeyIsTakenAway", testKeyIsTakenAway},
+	{"KeyThatCarries", testKeyThatCarries},
 	{"PrepareTogether", testPrepareTogether},
 	{"IndexesOfATableWithRows", testIndexesOfATableWithRows},
 	{"DroppedTables", testDroppedTables},
@@ -57,6 +60,10 @@ var suite = []struct {
 	{"DeleteAtOnce", testDeleteAtOnce},
 	{"Retain", testRetain},
 	{"RetainByAClockThatIsAhead", testRetainByAClockThatIsAhead},
+	{"RetainAfterALeap", testRetainAfterALeap},
+	{"RetainAfterAPause", testRetainAfterAPause},
+	{"RetainWhenIdle", testRetainWhenIdle},
+	{"RetainByTheClockOfTheDatabase", testRetainByTheClockOfTheDatabase},
 }
 
 func TestSQLite(t *testing.T)     { runSuite(t, nil) }

@@ -19,7 +19,7 @@ import (
 // Write stores events in one transaction. After an error, they may or may not be stored, and writing all of them again
 // does no harm. A [*history.RejectedError] counts the events that the tables cannot hold: the others are stored.
 func (s *Store) Write(ctx context.Context, events []history.Event) error {
-	if err := s.ready(ctx); err != nil {
+	if err := s.writable(ctx); err != nil {
 		return err
 	}
 	left := s.unrefused(events)

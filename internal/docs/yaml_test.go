@@ -16,7 +16,7 @@ import (
 )
 
 // Every block of YAML is what its members say that it is: a file of jobs, a file of a worker, or one of users, values of the
-// chart, or objects of Kubernetes, of which only the form is checked.
+// chart, a part of Prometheus' own file, or objects of Kubernetes, of which only the form is checked.
 func TestYAMLBlocks(t *testing.T) {
 	t.Parallel()
 	kinds := make(map[string]int)
@@ -53,6 +53,8 @@ func readDocument(text string, document map[string]any) (kind string, err error)
 		return "users", nil
 	case document["image"] != nil:
 		return "values", nil
+	case document["metric_relabel_configs"] != nil:
+		return "prometheus", nil
 	case document["registry"] != nil:
 		_, err := worker.Parse([]byte(text))
 		return "worker", err
@@ -82,6 +84,7 @@ func TestReadYAML(t *testing.T) {
 		{"registry: {etcd: [http://e1:2379], namespace: shop}\nscripts: {}", "worker", "scripts"},
 		{"apiVersion: v1\nkind: Pod\n---\napiVersion: v1\nkind: Secret", "kubernetes", ""},
 		{"image: {tag: v1}\nregistry: {}", "values", ""},
+		{"metric_relabel_configs: [{action: labeldrop, regex: x}]", "prometheus", ""},
 		{"apiVersion: v1", "", "of no kind"},
 		{"a: [", "", "did not find"},
 	}

@@ -31,6 +31,10 @@
 // when the meter collects, which takes two seconds at most. Schedulers that run at the same time need one MeterProvider each,
 // whose resource tells them apart: in a common one, gauges of the same name take each other's place.
 //
+// The histograms have the buckets of package metrics/prometheus, unless a view of the MeterProvider says otherwise. The alert
+// rules and the dashboard of this project are written for that package: docs/alerts.md tells which of them stand on buckets,
+// and how to give labels the names that they want, as attributes have others.
+//
 // The attributes of metrics name no items and no rounds, so the number of jobs bounds the number of streams. Those of a
 // job that this process has left stay, with 0 for how things are, since the API cannot end them.
 package otel

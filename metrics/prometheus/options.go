@@ -48,7 +48,8 @@ func WithItems(n int) Option {
 }
 
 // WithBuckets sets the upper bounds, in seconds and ascending, of the histograms. The default goes from 5 ms to an
-// hour.
+// hour. The alert rule ElasticronLate needs a bound of 30 and a higher one, and the dashboard shows no more than the highest:
+// docs/alerts.md tells what stands on buckets.
 func WithBuckets(seconds ...float64) Option {
 	return func(o *options) error {
 		for i, bound := range seconds {
