@@ -141,6 +141,7 @@ func (r *Registry) repeatTimed(ctx context.Context, try func(ctx context.Context
 			r.lastFailure.note(err)
 		}
 		retry.noteFailure(err)
+		r.tellInsistence(retry, err)
 		remote.Sleep(ctx, retry.backoff())
 	}
 }

@@ -1,8 +1,12 @@
 package etcd
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"time"
 
+	"github.com/elasticron/elasticron/internal/repeats"
 	"github.com/elasticron/elasticron/registry/internal/remote"
 )
 
@@ -16,6 +20,7 @@ type retryPolicy struct {
 	otherMembers int           // members that later tries may go to
 	failed       int           // tries that failed
 	timedOut     int           // tries that took too long
+	refused      time.Time     // since when all tries were answered with errors; zero if the last one was not
 }
 
 // retryPolicy returns that of a first request. Tries go round among the members.
@@ -36,6 +41,25 @@ func (r *retryPolicy) noteFailure(err error) {
 	if tookTooLong(err) {
 		r.timedOut++
 	}
+	switch {
+	case maybeBusy(err) || errors.Is(err, context.Canceled):
+		r.refused = time.Time{} // if that lasts, sessions end, and the keeper tells of it
+	case r.refused.IsZero():
+		r.refused = time.Now()
+	}
+}
+
+// tellInsistence tells of a request that is repeated, if it is answered with errors for longer than a session would last without one:
+// an error that no table calls hopeless may be so all the same. Sessions may go on meanwhile, as in a cluster that etcd takes for
+// corrupt, so that nobody else tells.
+func (r *Registry) tellInsistence(retry retryPolicy, err error) {
+	if retry.refused.IsZero() || time.Since(retry.refused) <= r.config.SessionTTL {
+		return
+	}
+	r.repeats.Tell(repeats.Line{
+		Level: slog.LevelWarn, Message: "the registry does not do a request, trying on", Cause: err.Error(),
+		Attrs: []any{"endpoints", r.endpoints(), "error", err},
+	})
 }
 
 // backoff returns how long to wait before the next try.

@@ -50,6 +50,7 @@ func (q *queue) send(req *request) (again []*commit, wait time.Duration) {
 		maybe, size := req.sent.mayHaveBeenSent(q.r), len(req.commits)
 		return q.finish(req, func(c *commit) {
 			c.noteUnanswered(err, maybe)
+			q.r.tellInsistence(c.retry, err)
 			if maybe && !saidByEtcd(err) {
 				c.suspect(size, q.answers, err)
 			}
