@@ -64,15 +64,12 @@ func (s *Store) Prepare(ctx context.Context) error {
 	return nil
 }
 
-// writable is ready, for events that are to be stored.
+// writable is ready, for events that are to be stored. Tables that are still to be made will have their keys.
 func (s *Store) writable(ctx context.Context) error {
-	if err := s.ready(ctx); err != nil {
-		return err
-	}
 	if err := s.needKeys(ctx); err != nil {
 		return fmt.Errorf("prepare the tables: %w", err)
 	}
-	return nil
+	return s.ready(ctx)
 }
 
 // ready is [Store.Prepare] without the indexes of tables that have rows, which another goroutine makes.
