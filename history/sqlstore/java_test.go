@@ -95,7 +95,7 @@ func testJavaTables(t *testing.T, p place) {
 
 	require.NoError(t, s.Prepare(t.Context()), "its indexes are made: PostgreSQL may end who drops a table meanwhile")
 	exec(t, db, "DROP TABLE JOB_STATUS_TRACE_LOG")
-	exec(t, db, "CREATE TABLE JOB_STATUS_TRACE_LOG (id VARCHAR(40))")
+	exec(t, db, "CREATE TABLE JOB_STATUS_TRACE_LOG (id VARCHAR(40) PRIMARY KEY)")
 	require.ErrorContains(t, p.over(t, db).Prepare(t.Context()), "table JOB_STATUS_TRACE_LOG has no column job_name")
 }
 
