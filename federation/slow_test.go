@@ -124,7 +124,7 @@ func TestWhoLeavesTheFormerHomeLeavesNothingBehind(t *testing.T) {
 			require.NoError(t, err)
 			time.Sleep(10 * time.Second)
 			p.stop()
-			require.Equal(t, map[string]string{"/orders/config": `{"home":"c"}`}, w.nodes("b", "orders"), "from %s away", latency)
+			require.Equal(t, map[string]string{"/orders/config": `{"home":"c","firstToken":1}`}, w.nodes("b", "orders"), "from %s away", latency)
 		})
 	}
 }

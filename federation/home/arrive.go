@@ -30,9 +30,11 @@ func (m *mover) arrive(ctx context.Context) error {
 			return err
 		}
 		there := theirs.Get(m.tree.Config())
-		_, elsewhere := jobtree.DecodeElsewhere(there)
+		before, elsewhere := jobtree.DecodeElsewhere(there)
 		switch {
 		case e.Arrived(there) && isConfig(there) && !goesOn(tokensOf(theirs.Get(m.tree.Tokens())), tokensOf(left.Get(m.tree.Tokens())), closed):
+			return &unprovedError{from: m.r.From, to: m.r.To}
+		case e.Arrived(there) && elsewhere && leftOlder(there, tokensOf(left.Get(m.tree.Tokens())), closed):
 			return &unprovedError{from: m.r.From, to: m.r.To}
 		case e.Arrived(there):
 			return m.noteLate(ctx, e, theirs)
@@ -61,7 +63,9 @@ func (m *mover) arrive(ctx context.Context) error {
 				return fmt.Errorf("%w: %s has a job of this name that did not come from %s: remove it there, and call this again", ErrTwice, m.r.To, m.r.From)
 			}
 			m.say("keeping its place in %s", m.r.To)
-			if err := m.put(ctx, m.r.To, m.to, there, jobtree.Elsewhere{Home: m.r.From, Move: e.Move, Arriving: true}); err != nil {
+			if err := m.put(ctx, m.r.To, m.to, there, jobtree.Elsewhere{
+				Home: m.r.From, Move: e.Move, Arriving: true, FirstToken: before.FirstToken,
+			}); err != nil {
 				return err
 			}
 		}

@@ -88,7 +88,7 @@ func (d *Directory) redirect(ctx context.Context, p Place) error {
 	}
 	_, err = commit(ctx, d.name, store, registry.Txn{
 		If:   []registry.Condition{registry.CreatedAt(p.misled.Path, p.misled.Created), registry.Unchanged(p.misled.Path, p.misled.Revision)},
-		Then: []registry.Write{registry.Put(p.misled.Path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: p.Registry}))},
+		Then: []registry.Write{registry.Put(p.misled.Path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: p.Registry, FirstToken: e.FirstToken}))},
 	})
 	return err
 }
@@ -145,7 +145,8 @@ func (d *Directory) giveUpPlace(ctx context.Context, job string, p Place) error 
 		return nil
 	}
 	place, err := d.get(ctx, p.stale, job)
-	if e, is := jobtree.DecodeElsewhere(place); err != nil || !is || !e.Arriving || e.Home != p.Registry {
+	kept, is := jobtree.DecodeElsewhere(place)
+	if err != nil || !is || !kept.Arriving || kept.Home != p.Registry {
 		return err
 	}
 	there, err := d.get(ctx, p.Registry, job) // a move that keeps the place after this read finds another node there
@@ -158,7 +159,7 @@ func (d *Directory) giveUpPlace(ctx context.Context, job string, p Place) error 
 	}
 	_, err = commit(ctx, p.stale, store, registry.Txn{
 		If:   []registry.Condition{registry.Unchanged(place.Path, place.Revision)},
-		Then: []registry.Write{registry.Put(place.Path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: p.Registry}))},
+		Then: []registry.Write{registry.Put(place.Path, jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: p.Registry, FirstToken: kept.FirstToken}))},
 	})
 	return err
 }

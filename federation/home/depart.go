@@ -38,11 +38,6 @@ func (m *mover) depart(ctx context.Context, p Place) error {
 	if !p.Exists {
 		return m.rename(ctx, p)
 	}
-	if !m.opts.DryRun {
-		if err := m.disown(ctx); err != nil {
-			return err
-		}
-	}
 	began := false // by this call, or seen to be under way
 	for {
 		shown, err := m.list(ctx, m.r.From, m.from)

@@ -78,8 +78,9 @@
 // place in B counts for nothing. If B does, or the job was removed there before A was cleaned up, A keeps all of it, nothing
 // proves that it has arrived, and nobody can tell these two apart: [Directory.Find] answers [ErrLost], nothing is deleted, and
 // Move copies it once more if it is told to; see [MoveOptions]. An older copy that comes back in B, where the job had been before, is
-// told from the job that has arrived by where its fencing tokens start: below those of A. What A keeps is not deleted for it, wherever
-// that copy goes.
+// told from the job that has arrived by where its fencing tokens start, which it leaves behind when it goes on: below those of A. What
+// A keeps is not deleted for it, and each move says that it is there, until that copy has been in a third registry and comes back to B:
+// then nothing tells them apart any more.
 //
 // An execution that was lost goes on waiting, and is run again in B. Fencing tokens go on above all that A can have granted.
 //

@@ -19,10 +19,11 @@ func (m *mover) rename(ctx context.Context, p Place) error {
 	if err != nil {
 		return err
 	}
-	if e, is := jobtree.DecodeElsewhere(ours); ours.Exists() && (!is || !e.Arriving && ours.Revision != p.over) {
+	e, is := jobtree.DecodeElsewhere(ours)
+	if ours.Exists() && (!is || !e.Arriving && ours.Revision != p.over) {
 		return refused("it was created in %s meanwhile: move it again", m.r.From)
 	}
-	word := jobtree.Elsewhere{Home: m.r.To}
+	word := jobtree.Elsewhere{Home: m.r.To, FirstToken: e.FirstToken}
 	if word.Kept, err = m.former(ctx); err != nil {
 		return err
 	}

@@ -249,10 +249,13 @@ func TestAnOlderCopyThatIsWrittenTo(t *testing.T) {
 			_, err = d.Move(t.Context(), "orders", "a", home.MoveOptions{})
 			require.ErrorIs(t, err, home.ErrLost)
 			require.Equal(t, kept, w.nodes("a"))
-			for _, to := range []string{"c", "c", "b", "b"} { // the second time, it is only cleaned up
-				_, err = d.Move(t.Context(), "orders", to, home.MoveOptions{})
+			for range 2 { // the second time, it is only cleaned up
+				_, err = d.Move(t.Context(), "orders", "c", home.MoveOptions{})
 				require.NoError(t, err)
 			}
+			p, err := d.Claim(t.Context(), "orders", func(string) string { return "dir" })
+			require.NoError(t, err)
+			require.Equal(t, []any{"c", true}, []any{p.Registry, p.Exists})
 			delete(kept, orders.Config())
 			left := w.nodes("a")
 			delete(left, orders.Config())
@@ -299,6 +302,8 @@ func TestARestoredHomeOfWhichTheDirectoryTells(t *testing.T) {
 			require.False(t, moved.Done)
 			require.Equal(t, kept, w.nodes("a"))
 		}
+		_, err := w.directory(nil).Claim(t.Context(), "orders", func(string) string { return "b" })
+		require.ErrorIs(t, err, home.ErrLost, "and no process creates it anew")
 		w.moveAgain("b")
 		w.livesOnlyIn("b")
 	})

@@ -48,17 +48,42 @@ func (d *Directory) beside(ctx context.Context, job string, word registry.Node, 
 	return Place{Registry: here[0], Exists: true, told: true, misled: word}, nil
 }
 
-// underWay returns where a job is on its way that no registry has; p if no registry says that it has left.
+// instead looks for a job, of which a registry that it has left keeps all, in the other registries: an older copy that has come
+// back with a backup may have gone on from where it was to come.
+func (d *Directory) instead(ctx context.Context, job string, p Place, unproved error) (Place, error) {
+	here, nodes, err := d.holders(ctx, job)
+	switch {
+	case err != nil:
+		return p, err
+	case len(here) > 1:
+		return Place{}, twice(here)
+	case len(here) == 1:
+		return Place{Registry: here[0], Exists: true, told: true}, nil
+	}
+	if on, err := d.underWay(ctx, job, nodes, p); err != nil || on.From != "" {
+		return on, err
+	}
+	return p, unproved
+}
+
+// underWay returns where a job is on its way that no registry has; p if no registry says that it has left. If one does, and nothing
+// proves that it has arrived, the error says that.
 func (d *Directory) underWay(ctx context.Context, job string, nodes []registry.Node, p Place) (Place, error) {
+	var unproved *unprovedError
 	for i, n := range nodes {
 		if e, _ := jobtree.DecodeElsewhere(n); !e.Leaving() {
 			continue
 		}
 		on, err := d.follow(ctx, job, d.names[i], n)
-		if err == nil && on.From != "" || errors.Is(err, ErrAway) {
+		switch {
+		case err == nil && on.From != "", errors.Is(err, ErrAway):
 			on.told = true
 			return on, err
+		case errors.As(err, &unproved):
 		}
+	}
+	if unproved != nil {
+		return p, unproved
 	}
 	return p, ctx.Err()
 }

@@ -40,7 +40,7 @@ func (m *mover) point(ctx context.Context) error {
 		}
 		again, err := commit(ctx, m.d.name, store, registry.Txn{
 			If:   []registry.Condition{registry.Unchanged(m.tree.Config(), word.Revision)},
-			Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: m.r.To}))},
+			Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: m.r.To, FirstToken: e.FirstToken}))},
 		})
 		if err != nil || !again {
 			return err
@@ -74,7 +74,7 @@ func (m *mover) clean(ctx context.Context, name string, store Store) error {
 			return nil // it has come back, and perhaps leaves again
 		}
 		if e.Leaving() {
-			plain := jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: e.Home})
+			plain := jobtree.EncodeElsewhere(jobtree.Elsewhere{Home: e.Home, FirstToken: e.FirstToken})
 			if _, err := commit(ctx, name, store, registry.Txn{
 				If:   []registry.Condition{registry.Unchanged(config.Path, config.Revision)},
 				Then: []registry.Write{registry.Put(config.Path, plain)},

@@ -161,7 +161,7 @@ func (m *mover) close(ctx context.Context, shown registry.Snapshot, st *jobtree.
 			registry.Unchanged(m.tree.Move(), migrated),
 		},
 		Then: []registry.Write{registry.Put(m.tree.Config(), jobtree.EncodeElsewhere(jobtree.Elsewhere{
-			Home: m.r.To, Move: operated.Moving.Move, Since: operated.Moving.Since, Config: text,
+			Home: m.r.To, Move: operated.Moving.Move, Since: operated.Moving.Since, Config: text, FirstToken: st.Tokens().Value.Of(1),
 		}))},
 	})
 	if err != nil && !errors.Is(err, registry.ErrUnknownOutcome) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/elasticron/elasticron/internal/jobtree"
 	"github.com/elasticron/elasticron/registry"
@@ -22,24 +21,43 @@ func (e *unprovedError) Error() string {
 func (*unprovedError) Is(target error) bool { return target == ErrLost }
 
 // proof reads the config node of the new home of a job that has left a registry, and tells whether nothing proves that the job is on
-// its way there or has arrived. Revisions do not, where the new home has a copy: an older one that came back with a backup is of
-// the node that kept the place, if the job had been there before, and whatever was written to it since is newer than that node.
-// But its fencing tokens start below those of the former home, and those of the job that has arrived above all of them.
+// its way there or has arrived. Revisions alone do not: an older copy that came back with a backup is of the node that kept the
+// place, if the job had been there before, and whatever was written to it since is newer than that. But its fencing tokens start
+// below those of the former home, and those of the job that has arrived above all of them.
 func (d *Directory) proof(ctx context.Context, job, from string, left registry.Node, e jobtree.Elsewhere) (there registry.Node, unproved bool, err error) {
-	if there, err = d.get(ctx, e.Home, job); err != nil || !e.Arrived(there) || !isConfig(there) {
-		return there, e.Unproved(there), err
-	}
-	ours, err := d.tokens(ctx, from, job)
-	if err != nil {
+	if there, err = d.get(ctx, e.Home, job); err != nil {
 		return there, false, err
 	}
-	theirs, err := d.tokens(ctx, e.Home, job)
-	return there, !goesOn(theirs, ours, left), err
+	for e.Arrived(there) {
+		ours, err := d.tokens(ctx, from, job)
+		if err != nil {
+			return there, false, err
+		}
+		if !isConfig(there) {
+			return there, leftOlder(there, ours, left), nil
+		}
+		theirs, err := d.tokens(ctx, e.Home, job)
+		if err != nil {
+			return there, false, err
+		}
+		again, err := d.get(ctx, e.Home, job) // a job that moves on meanwhile takes its tokens with it
+		if err != nil || again.Revision == there.Revision {
+			return there, !goesOn(theirs, ours, left), err
+		}
+		there = again
+	}
+	return there, e.Unproved(there), nil
 }
 
 // goesOn tells whether fencing tokens start where those of a closed job end, or above.
 func goesOn(theirs, ours jobtree.Tokens, closed registry.Node) bool {
 	return theirs.Base >= ours.Of(closed.Revision)
+}
+
+// leftOlder tells whether a word was left behind by an older copy of a closed job.
+func leftOlder(word registry.Node, ours jobtree.Tokens, closed registry.Node) bool {
+	e, _ := jobtree.DecodeElsewhere(word)
+	return e.FirstToken != 0 && e.FirstToken <= ours.Of(closed.Revision)
 }
 
 // tokens reads where the fencing tokens of a job start in a registry.
@@ -63,46 +81,6 @@ func tokensOf(n registry.Node) jobtree.Tokens {
 	}
 	return t
 }
-
-// disown has what is kept elsewhere of a job, of which nothing proves that it is the one that is about to leave From, say that it
-// never came there. Of the word that the job leaves behind, nobody could tell any more which one of the two it was.
-func (m *mover) disown(ctx context.Context) error {
-	for _, name := range m.d.names {
-		if name == m.r.From {
-			continue
-		}
-		left, err := m.d.get(ctx, name, m.r.Job)
-		if errors.Is(err, ErrAway) && ctx.Err() == nil {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		e, _ := jobtree.DecodeElsewhere(left)
-		if !e.Leaving() || e.Home != m.r.From || e.Kept == noNode {
-			continue
-		}
-		there, unproved, err := m.d.proof(ctx, m.r.Job, name, left, e)
-		if err != nil || !unproved || !e.Arrived(there) {
-			if err != nil {
-				return err
-			}
-			continue
-		}
-		store, err := m.d.store(ctx, name)
-		if err != nil {
-			return err
-		}
-		e.Kept = noNode
-		if err := m.put(ctx, name, store, left, e); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// noNode is the revision of no node, as none is newer.
-const noNode registry.Revision = math.MaxInt64
 
 // again has a job that has left for To, and is nowhere, on its way there once more: the place in To is kept anew. Where it
 // is found otherwise, or To has a job of this name, nothing changes.

@@ -77,6 +77,7 @@ func (m *mover) fits(ctx context.Context, shown registry.Snapshot, config string
 	}
 	closed := jobtree.EncodeElsewhere(jobtree.Elsewhere{
 		Home: m.r.To, Move: strings.Repeat("A", lenOfMove), Kept: math.MaxInt64, Since: time.Unix(0, 999_999_999), Config: config,
+		FirstToken: math.MaxInt64,
 	})
 	if len(closed) <= anyTakes && !m.opts.DryRun { // whether it may be written, the stop tells, which is the first to do so
 		return nil

@@ -29,7 +29,7 @@ func (s *Store) needKeys(ctx context.Context) error {
 					return fmt.Errorf("look for the key of table %s: %w", t.name, err)
 				}
 				if lacking > 0 {
-					return fmt.Errorf("table %s: %w: delete rows that are there twice, and make id its primary key", t.name, ErrNoKey)
+					return fmt.Errorf("table %s: %w: delete rows that are there twice, and add a unique key on id", t.name, ErrNoKey)
 				}
 			}
 			return nil

@@ -43,7 +43,7 @@ func testNoKey(t *testing.T, p place) {
 					require.ErrorIs(t, err, sqlstore.ErrNoKey, other)
 					require.NotErrorAs(t, err, new(*history.RejectedError))
 					require.EqualError(t, err, "prepare the tables: table "+without+
-						": the table has no unique key on id: delete rows that are there twice, and make id its primary key")
+						": the table has no unique key on id: delete rows that are there twice, and add a unique key on id")
 				}
 			}
 			require.Len(t, all(t, s), 1)

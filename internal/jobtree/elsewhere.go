@@ -29,6 +29,9 @@ type Elsewhere struct {
 	Since time.Time
 	// Arriving keeps the place of a job that is being copied here.
 	Arriving bool
+	// FirstToken is the lowest fencing token that may have been granted where the job was last, when it left; 0 if that is not
+	// known. An older copy of the job, which came back with a backup and left in its stead, has a lower one.
+	FirstToken int64
 }
 
 // Leaving tells whether the job has left and is not known to have arrived.
@@ -66,6 +69,7 @@ func EncodeElsewhere(e Elsewhere) string {
 	w.count("kept", int64(e.Kept))
 	w.instant("since", e.Since)
 	w.flag("arriving", e.Arriving)
+	w.count("firstToken", e.FirstToken)
 	w.string("config", e.Config)
 	return string(append(w.text, '}'))
 }
@@ -93,6 +97,8 @@ func DecodeElsewhere(n registry.Node) (Elsewhere, bool) {
 			e.Since = r.instant(m)
 		case "arriving":
 			e.Arriving = r.flag(m)
+		case "firstToken":
+			e.FirstToken = r.count(m)
 		case "config":
 			e.Config = r.text(m)
 		}

@@ -16,8 +16,9 @@ func TestTheTextOfWhereAJobIs(t *testing.T) {
 	t.Parallel()
 	since := time.Date(2026, 11, 2, 10, 0, 0, 0, time.UTC)
 	for text, e := range map[string]jobtree.Elsewhere{
-		`{"home":"b"}`: {Home: "b"},
-		`{"home":"a","move":"X","arriving":true}`:                                       {Home: "a", Move: "X", Arriving: true},
+		`{"home":"b"}`:                            {Home: "b"},
+		`{"home":"b","firstToken":12001}`:         {Home: "b", FirstToken: 12001},
+		`{"home":"a","move":"X","arriving":true}`: {Home: "a", Move: "X", Arriving: true},
 		`{"home":"b","move":"X","kept":7,"since":"2026-11-02T10:00:00Z","config":"{}"}`: {Home: "b", Move: "X", Kept: 7, Since: since, Config: "{}"},
 	} {
 		require.Equal(t, text, jobtree.EncodeElsewhere(e))
