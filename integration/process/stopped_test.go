@@ -63,20 +63,23 @@ func stoppedInMidRun(env environment) {
 	}
 }
 
-// TestStoppedWithoutAStore stops an instance that cannot reach its store. Neither its scheduler nor the
-// handle of its registry may wait for an answer: the process ends when its session does.
+// TestStoppedWithoutAStore stops an instance that cannot reach its store, when it has nothing to tell that: the end of an item
+// it would try to record until the stop timeout is over. Neither its scheduler nor the handle of its registry may wait for an
+// answer: the process ends when its session does.
 func TestStoppedWithoutAStore(t *testing.T) {
 	t.Parallel()
 	onBoth(t, func(env environment) {
 		t := env.t
 		const ttl = 3 * time.Second
-		cfg := jobOf("orders", "* * * * * ?", 2, "10ms", "20ms")
+		cfg := jobOf("orders", "0/15 * * * * ?", 2, "10ms", "20ms")
 		c, _ := startCluster(env, 1, ttl, cfg)
 		network := proxy.Start(t, env.addresses[0])
 		c.rules.Grace = waitTimeout // far more than the session's end takes on a busy machine
 		isolated := c.start("127.0.0.9@-@p1", []string{network.Address()})
 		require.NoError(t, isolated.awaitReady())
-		_, _ = c.await(cfg.Name, "both to have an item", balanced(2))
+		_, _ = c.await(cfg.Name, "both to have an item, and nothing to run", func(s *jobtree.State) bool {
+			return balanced(2)(s) && !s.Item(0).Running.Exists() && !s.Item(1).Running.Exists()
+		})
 		network.Cut()
 		c.recordIncident(checker.Crashed, isolated, func() { // which it is to everybody else
 			asked := time.Now()
