@@ -32,9 +32,7 @@ func (m *mover) arrive(ctx context.Context) error {
 		there := theirs.Get(m.tree.Config())
 		before, elsewhere := jobtree.DecodeElsewhere(there)
 		switch {
-		case e.Arrived(there) && isConfig(there) && !goesOn(tokensOf(theirs.Get(m.tree.Tokens())), tokensOf(left.Get(m.tree.Tokens())), closed):
-			return &unprovedError{from: m.r.From, to: m.r.To}
-		case e.Arrived(there) && elsewhere && leftOlder(there, tokensOf(left.Get(m.tree.Tokens())), closed):
+		case e.Arrived(there) && isOlder(there, tokensOf(theirs.Get(m.tree.Tokens())), tokensOf(left.Get(m.tree.Tokens())), closed):
 			return &unprovedError{from: m.r.From, to: m.r.To}
 		case e.Arrived(there):
 			return m.noteLate(ctx, e, theirs)

@@ -134,11 +134,13 @@ func (d *Directory) find(ctx context.Context, job string) (Place, error) {
 	if circle := (*circleError)(nil); errors.As(err, &circle) { // which says nothing of where the job is
 		return d.search(ctx, job, nil)
 	}
-	if unproved := (*unprovedError)(nil); errors.As(err, &unproved) {
-		return d.instead(ctx, job, p, err)
-	}
-	if p.told = true; err == nil && !p.Exists && p.From == "" {
-		return d.beside(ctx, job, word, p)
+	p.told = true
+	unproved := (*unprovedError)(nil)
+	switch {
+	case errors.As(err, &unproved):
+		return d.beside(ctx, job, registry.Node{}, p, err)
+	case err == nil && !p.Exists && p.From == "":
+		return d.beside(ctx, job, word, p, nil)
 	}
 	return p, err
 }

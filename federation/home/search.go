@@ -29,41 +29,27 @@ func (d *Directory) search(ctx context.Context, job string, directory error) (Pl
 }
 
 // beside looks for a job, which is not where the directory's word leads, in the other registries. If one has it, two had, and
-// whoever removed it where it was at home left it there to go on. A registry that does not answer is left out: it has the job
-// only if somebody has stored it there beside its home. If it has left one of them and is on its way, it is where it goes, be that
-// where the word leads or not.
-func (d *Directory) beside(ctx context.Context, job string, word registry.Node, p Place) (Place, error) {
+// whoever removed it where it was at home left it there to go on; or an older copy, which has come back with a backup, went on
+// there while a registry keeps another one that it has left, which is what the error of the way says. A registry that does
+// not answer is left out: it has the job only if somebody has stored it there beside its home. If the job has left one of them and is
+// on its way, it is where it goes, be that where the word leads or not. misled is the word, if that leads to where the job was removed.
+func (d *Directory) beside(ctx context.Context, job string, misled registry.Node, p Place, way error) (Place, error) {
 	here, nodes, err := d.holders(ctx, job)
 	switch {
 	case err != nil:
 		return p, err
-	case len(here) == 0:
-		return d.underWay(ctx, job, nodes, p)
 	case slices.Contains(here, p.Registry): // it was stored by now
 		p.Exists = true
 		return p, nil
 	case len(here) > 1:
 		return Place{}, twice(here)
-	}
-	return Place{Registry: here[0], Exists: true, told: true, misled: word}, nil
-}
-
-// instead looks for a job, of which a registry that it has left keeps all, in the other registries: an older copy that has come
-// back with a backup may have gone on from where it was to come.
-func (d *Directory) instead(ctx context.Context, job string, p Place, unproved error) (Place, error) {
-	here, nodes, err := d.holders(ctx, job)
-	switch {
-	case err != nil:
-		return p, err
-	case len(here) > 1:
-		return Place{}, twice(here)
 	case len(here) == 1:
-		return Place{Registry: here[0], Exists: true, told: true}, nil
+		return Place{Registry: here[0], Exists: true, told: true, misled: misled}, nil
 	}
 	if on, err := d.underWay(ctx, job, nodes, p); err != nil || on.From != "" {
 		return on, err
 	}
-	return p, unproved
+	return p, way
 }
 
 // underWay returns where a job is on its way that no registry has; p if no registry says that it has left. If one does, and nothing

@@ -34,7 +34,7 @@ func (d *Directory) proof(ctx context.Context, job, from string, left registry.N
 			return there, false, err
 		}
 		if !isConfig(there) {
-			return there, leftOlder(there, ours, left), nil
+			return there, isOlder(there, jobtree.Tokens{}, ours, left), nil
 		}
 		theirs, err := d.tokens(ctx, e.Home, job)
 		if err != nil {
@@ -42,22 +42,20 @@ func (d *Directory) proof(ctx context.Context, job, from string, left registry.N
 		}
 		again, err := d.get(ctx, e.Home, job) // a job that moves on meanwhile takes its tokens with it
 		if err != nil || again.Revision == there.Revision {
-			return there, !goesOn(theirs, ours, left), err
+			return there, isOlder(there, theirs, ours, left), err
 		}
 		there = again
 	}
 	return there, e.Unproved(there), nil
 }
 
-// goesOn tells whether fencing tokens start where those of a closed job end, or above.
-func goesOn(theirs, ours jobtree.Tokens, closed registry.Node) bool {
-	return theirs.Base >= ours.Of(closed.Revision)
-}
-
-// leftOlder tells whether a word was left behind by an older copy of a closed job.
-func leftOlder(word registry.Node, ours jobtree.Tokens, closed registry.Node) bool {
-	e, _ := jobtree.DecodeElsewhere(word)
-	return e.FirstToken != 0 && e.FirstToken <= ours.Of(closed.Revision)
+// isOlder tells whether what the new home has of a closed job, where tokens start as theirs do, is an older copy, or the word that one
+// left behind.
+func isOlder(there registry.Node, theirs, ours jobtree.Tokens, closed registry.Node) bool {
+	if e, is := jobtree.DecodeElsewhere(there); is {
+		return e.FirstToken != 0 && e.FirstToken <= ours.Of(closed.Revision)
+	}
+	return theirs.Base < ours.Of(closed.Revision)
 }
 
 // tokens reads where the fencing tokens of a job start in a registry.
